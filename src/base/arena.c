@@ -1,0 +1,134 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+#define ALIGNMENT   ((size_t)16)
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used;
+    size_t size;
+    _Alignas(16) unsigned char data[];
+} chunk;
+
+struct ap_arena {
+    chunk *head;
+    size_t used_bytes;
+};
+
+static void *die_out_of_memory(void)
+{
+    fputs("accelpick: out of memory\n", stderr);
+    _Exit(70);
+}
+
+static void *checked_calloc(size_t size)
+{
+    void *memory = calloc(1, size);
+    return memory ? memory : die_out_of_memory();
+}
+
+ap_arena *ap_arena_new(void)
+{
+    return checked_calloc(sizeof(ap_arena));
+}
+
+void ap_arena_free(ap_arena *arena)
+{
+    if (!arena)
+        return;
+    for (chunk *c = arena->head, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(arena);
+}
+
+/* A large block gets a chunk of its own, put behind the head so that the head's free space stays in use. */
+static chunk *add_chunk(ap_arena *arena, size_t size)
+{
+    size_t payload = size > CHUNK_BYTES / 4 ? size : CHUNK_BYTES;
+    chunk *c = checked_calloc(sizeof(chunk) + payload);
+    c->size = payload;
+    if (payload == size && arena->head) {
+        c->next = arena->head->next;
+        arena->head->next = c;
+    } else {
+        c->next = arena->head;
+        arena->head = c;
+    }
+    return c;
+}
+
+void *ap_arena_alloc(ap_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return die_out_of_memory();
+    size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    if (size == 0)
+        size = ALIGNMENT;
+    chunk *c = arena->head;
+    if (!c || c->size - c->used < size)
+        c = add_chunk(arena, size);
+    void *memory = c->data + c->used;
+    c->used += size;
+    arena->used_bytes += size;
+    return memory;
+}
+
+void *ap_arena_alloc_array(ap_arena *arena, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total))
+        return die_out_of_memory();
+    return ap_arena_alloc(arena, total);
+}
+
+char *ap_arena_strndup(ap_arena *arena, const char *text, size_t len)
+{
+    char *copy = ap_arena_alloc(arena, len + 1);
+    memcpy(copy, text, len);
+    return copy;
+}
+
+char *ap_arena_strdup(ap_arena *arena, const char *text)
+{
+    return text ? ap_arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+char *ap_arena_printf(ap_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        return ap_arena_strdup(arena, "");
+    char *text = ap_arena_alloc(arena, (size_t)len + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)len + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void *ap_arena_grow(ap_arena *arena, void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return items;
+    size_t wanted = *capacity ? *capacity * 2 : 8;
+    void *bigger = ap_arena_alloc_array(arena, wanted, size);
+    if (count)
+        memcpy(bigger, items, count * size);
+    *capacity = wanted;
+    return bigger;
+}
+
+size_t ap_arena_used_bytes(const ap_arena *arena)
+{
+    return arena->used_bytes;
+}

@@ -1,0 +1,244 @@
+/* The catalog: every fact about chips, machines, prices, regions, models, data sets, recipes, rigs, images and stacks.
+ *
+ * Built from data/ by the loader at build time into an image inside the program, or at run time from --data DIR; user
+ * overlays are laid over either. Facts are immutable after loading. All numbers in inner units (bytes, B/s, FLOP/s, W,
+ * s, USD), unknown = NaN. Field tables: catalog/tables.h. Every record carries `source` (free text that names page or
+ * file), `as_of` (YYYY[-MM[-DD]]) and `confidence`; `sources` overrides the source of single fields ("memory.usable"). */
+#ifndef AP_CATALOG_CATALOG_H
+#define AP_CATALOG_CATALOG_H
+
+#include "schema/schema.h"
+
+typedef enum ap_chip_kind { AP_CHIP_CPU, AP_CHIP_GPU, AP_CHIP_TPU, AP_CHIP_ASIC } ap_chip_kind;
+typedef enum ap_confidence { AP_CONF_READ, AP_CONF_DERIVED, AP_CONF_PARTIAL, AP_CONF_MEMORY, AP_CONF_ASSUMED } ap_confidence;
+
+typedef enum ap_precision {
+    AP_PREC_FP64, AP_PREC_FP32, AP_PREC_TF32, AP_PREC_FP16, AP_PREC_BF16, AP_PREC_FP8, AP_PREC_MXFP8, AP_PREC_FP4, /* nvfp4 */
+    AP_PREC_INT8, AP_PREC_NF4, AP_PREC_INT4, AP_PREC_COUNT
+} ap_precision;
+
+typedef struct ap_provenance {
+    const char *source;
+    const char *as_of;
+    int confidence;       /* ap_confidence */
+    const char *notes;
+    ap_text_map sources;  /* field path -> source, where it differs from `source` */
+} ap_provenance;
+
+typedef struct ap_peaks { /* dense, FLOP/s (OP/s for int8); 16-bit with fp32 accumulation */
+    double fp64, fp32, tf32, fp16, bf16, fp8, fp4, int8, fp16_acc16;
+} ap_peaks;
+
+typedef struct ap_chip {
+    const char *id, *name, *vendor, *family; /* family: "Hopper", "Sapphire Rapids (AMX)" */
+    const char *generation; /* key of calibration: hopper ampere-hbm ampere ada turing volta pascal maxwell kepler
+                               blackwell-hbm blackwell cdna1..4 rdna tpu gaudi neuron ipu apple cpu-avx2 cpu-avx512 cpu-amx cpu-arm … */
+    int kind;               /* ap_chip_kind */
+    double year;
+    struct { double size, usable; const char *type; double bandwidth; signed char ecc; } memory; /* CPU: size NaN */
+    ap_peaks peak;
+    double matmul_ceiling_16, matmul_ceiling_8; /* measured share of peak in a matmul loop (MAMF), NaN if not measured */
+    double tdp_w;
+    struct { const char *kind; double bandwidth; /* both directions, B/s */ double max_peers; signed char p2p; } link;
+    struct { double pcie_gen, lanes; } bus;
+    const char *arch;       /* sm_90, gfx942, avx512 … */
+    struct { double cores, base_clock_hz; } cpu; /* CPU only */
+    struct { double usd; const char *basis; } price;
+    ap_strings frameworks;
+    ap_provenance from;
+    ap_pos pos;
+} ap_chip;
+
+typedef struct ap_name { /* alias: a spelling somewhere outside -> chip */
+    const char *name, *provider, *where;
+    const char *chip;      /* id, or NULL */
+    ap_strings any_of;     /* ids it may be; neither = known spelling, unknown chip */
+    double count;          /* chips that the name stands for, 1 by default */
+    ap_provenance from;
+    ap_pos pos;
+} ap_name;
+
+typedef struct ap_price { /* one region's prices of an instance, whole machine, USD/h; unknown = NaN */
+    const char *region;
+    double on_demand, spot, reserved_1y, reserved_3y;
+    const char *spot_interruption; /* "<5%" "5-10%" … per month, or NULL */
+    double native;                 /* amount in `currency` where the list price is not USD */
+    const char *currency;
+    int confidence;
+    const char *as_of, *source, *notes; /* NULL = the instance's, else the file's (the loader fills them in) */
+} ap_price;
+
+typedef struct ap_instance {
+    const char *cloud, *name;
+    const char *chip;        /* chip id; CPU machine: the CPU's id */
+    double chip_count;       /* accelerators (TPU: chips); CPU machine: sockets */
+    double hosts;            /* TPU slices: machines; else 1 */
+    const char *topology;    /* TPU slice: "4x4" */
+    const char *cpu;         /* host CPU chip id, or NULL */
+    double vcpus, memory, local_ssd; /* bytes; of all hosts together */
+    double network;          /* B/s per host, one direction */
+    const char *fabric;      /* efa, infiniband, roce, gpudirect-tcpx, gpudirect-tcpxo, ici, ethernet; NULL unknown */
+    const char *intra_link;  /* what connects the chips inside the machine, NULL = the chip's own link or PCIe */
+    double intra_bandwidth;  /* measured GPU to GPU B/s, one direction, NaN */
+    const char *market;      /* cloud | marketplace | notebook | free */
+    double session_limit_s;  /* Colab, Kaggle */
+    signed char chip_assumed; /* 1: CPU model behind this machine is a guess */
+    AP_LIST(ap_price) prices;
+    ap_provenance from;
+    ap_pos pos;
+} ap_instance;
+
+typedef struct ap_cloud {
+    const char *id, *name, *kind; /* hyperscaler | specialist | marketplace | notebook */
+    double pue;                   /* NaN = default of energy data */
+    double egress_usd_per_gb, storage_usd_per_gb_month;
+    double billing_granularity_s, billing_minimum_s;
+    signed char spot;
+    ap_provenance from;
+    ap_pos pos;
+} ap_cloud;
+
+typedef struct ap_region {
+    const char *cloud, *id, *location, *country, *continent;
+    double carbon_g_per_kwh, pue, electricity_usd_per_kwh;
+    ap_provenance from;
+    ap_pos pos;
+} ap_region;
+
+/* Model profile. The columns of measured/models.csv; see PROFILES.md for their reading. */
+typedef struct ap_model {
+    const char *id;
+    ap_strings aliases;
+    const char *family, *domain, *arch; /* domain: llm nlp vision detection segmentation diffusion speech recsys gnn rl trees classic bio … */
+    double params, active_params;       /* counts */
+    double layers, enc_layers, dec_layers, hidden, head_dim, heads, kv_heads, ffn;
+    signed char gated_mlp, tied_embeddings;
+    double vocab, max_seq;
+    const char *attention;              /* mha gqa mqa mla sliding:WINDOW:RATIO */
+    double mla_kv_rank, mla_q_rank, rope_head_dim;
+    double experts, top_k, shared_experts, expert_ffn, shared_ffn, moe_every, dense_first_layers, mtp_layers;
+    const char *layer_mix;
+    double fwd_mac;                     /* multiply-accumulates, one forward pass of one sample at `input` */
+    double acts;                        /* activations (elements) of one forward pass of one sample */
+    const char *input;                  /* "224x224", "seq 2048" */
+    const char *frozen_parts;
+    /* trees and classic ML */
+    const char *library;
+    double trees, depth, leaves;
+    /* recommenders and GNN */
+    double embedding_rows, embedding_dim, tables, pooling;
+    /* defaults */
+    const char *dataset, *precision, *optimizer;
+    double global_batch, samples, tokens, epochs;
+    const char *licence;
+    double tier;
+    ap_provenance from;
+    ap_pos pos;
+} ap_model;
+
+typedef struct ap_dataset {
+    const char *id;
+    ap_strings aliases;
+    const char *domain;
+    double samples, tokens;
+    const char *tokenizer;
+    double bytes, bytes_per_sample;
+    const char *format, *mean_size;
+    double rows, features;
+    const char *licence;
+    ap_provenance from;
+    ap_pos pos;
+} ap_dataset;
+
+typedef struct ap_recipe {
+    const char *id, *model, *dataset, *task;
+    double epochs, tokens, samples, global_batch, steps, image_size, seq_len;
+    const char *precision, *optimizer;
+    double early_stop_factor;
+    ap_provenance from;
+    ap_pos pos;
+} ap_recipe;
+
+typedef struct ap_rig { /* own machine */
+    const char *id, *name, *chip, *cpu;
+    double chip_count, vcpus, memory, price_usd, rest_usd, power_w, idle_w;
+    double intra_bandwidth, network;
+    double depreciation_years, resale_fraction, admin_h_per_month;
+    ap_provenance from;
+    ap_pos pos;
+} ap_rig;
+
+typedef struct ap_image { /* container image */
+    const char *id, *stack, *reference, *frameworks_text;
+    ap_strings kinds, archs, frameworks; /* chip kinds, arch targets, frameworks */
+    const char *cuda, *driver_min, *os;
+    ap_provenance from;
+    ap_pos pos;
+} ap_image;
+
+typedef struct ap_stack { /* training software whose speed differs enough to have constants of its own */
+    const char *id, *name, *framework, *family; /* family: calibration's stack family (fsdp mcore xla hf dle habana …) */
+    ap_strings kinds;                           /* chip kinds it runs on */
+    ap_strings domains;
+    signed char tp, pp, cp, ep;                 /* supports that parallelism */
+    ap_strings sharding;
+    ap_provenance from;
+    ap_pos pos;
+} ap_stack;
+
+typedef struct ap_catalog {
+    ap_arena *arena;
+    const char *version;      /* content hash or release */
+    const char *prices_as_of; /* newest price date */
+    AP_LIST(ap_chip) chips;
+    AP_LIST(ap_name) names;
+    AP_LIST(ap_instance) instances;
+    AP_LIST(ap_cloud) clouds;
+    AP_LIST(ap_region) regions;
+    AP_LIST(ap_model) models;
+    AP_LIST(ap_dataset) datasets;
+    AP_LIST(ap_recipe) recipes;
+    AP_LIST(ap_rig) rigs;
+    AP_LIST(ap_image) images;
+    AP_LIST(ap_stack) stacks;
+    struct ap_catalog_index *index; /* private: hashes by id and alias */
+} ap_catalog;
+
+/* The catalog compiled into the program (never fails; pages are touched on use). */
+ap_catalog *ap_catalog_builtin(ap_arena *arena);
+/* From YAML files below dir (all kinds, told apart by their top-level key). AP_BAD_DATA with diagnostics. */
+AP_CHECKED ap_status ap_catalog_load_dir(const char *dir, ap_arena *arena, ap_diags *diags, ap_catalog **ret_catalog);
+/* Lays a user's file over a catalog: a record with a known id replaces the fields it gives, a new id is added. */
+AP_CHECKED ap_status ap_catalog_overlay(ap_catalog *catalog, const char *path, ap_diags *diags);
+/* Cross references (chip of an instance exists, ids unique …), ranges, plausibility of prices. */
+AP_CHECKED ap_status ap_catalog_check(const ap_catalog *catalog, ap_diags *diags);
+void ap_catalog_write_image(const ap_catalog *catalog, ap_sbuf *out);
+
+/* Exact id, then exact alias, then lower case with [^a-z0-9]+ -> "-"; else NULL. Separators are never stripped. */
+const ap_model *ap_catalog_find_model(const ap_catalog *catalog, const char *name);
+const ap_dataset *ap_catalog_find_dataset(const ap_catalog *catalog, const char *name);
+const ap_recipe *ap_catalog_find_recipe(const ap_catalog *catalog, const char *model, const char *dataset);
+const ap_instance *ap_catalog_find_instance(const ap_catalog *catalog, const char *cloud, const char *name);
+const ap_region *ap_catalog_find_region(const ap_catalog *catalog, const char *cloud, const char *id);
+const ap_cloud *ap_catalog_find_cloud(const ap_catalog *catalog, const char *id);
+const ap_rig *ap_catalog_find_rig(const ap_catalog *catalog, const char *id);
+const ap_stack *ap_catalog_find_stack(const ap_catalog *catalog, const char *id);
+
+/* A chip by any spelling: one chip; or a choice (several ids: the caller must ask); or nothing (suggestions). */
+typedef struct ap_chip_match {
+    const ap_chip *chip;          /* exact, or NULL */
+    const ap_chip *choices[24];   /* when the spelling leaves a choice */
+    size_t choice_count;
+    double count;                 /* chips that the spelling stands for (an 8-GPU SKU: 8) */
+} ap_chip_match;
+ap_chip_match ap_catalog_find_chip(const ap_catalog *catalog, const char *name);
+const char *ap_catalog_suggest(const ap_catalog *catalog, const char *kind /* "chip" "model" … */, const char *wanted,
+                               ap_arena *arena);
+
+double ap_chip_peak(const ap_chip *chip, ap_precision precision); /* FLOP/s, NaN when it has no such units */
+const char *ap_precision_name(ap_precision precision);
+int ap_precision_parse(const char *name); /* -1 */
+const char *ap_chip_kind_name(int kind);
+const char *ap_confidence_name(int confidence);
+
+#endif

@@ -1,0 +1,82 @@
+/* Calibration: the constants of the formulas, as data (data/calibration/ENGINE.yaml), never in C.
+ *
+ * A constant has a global value and deviations by level: an effective constant is
+ *     log scale:    value * exp(sum of deviations)
+ *     linear scale: value + sum of deviations
+ *     logit scale:  logistic(logit(value) + sum)
+ * over the levels the constant varies by. An unseen key has deviation 0: the data sheet. Every level has a prior sd, so a
+ * fit shrinks. No key is ever a row, a batch or a chip count. */
+#ifndef AP_ESTIMATE_CALIBRATION_H
+#define AP_ESTIMATE_CALIBRATION_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/status.h"
+#include "schema/schema.h"
+
+#define AP_CALIB_MAX_CONSTS 96
+#define AP_CALIB_MAX_LEVELS 20
+
+typedef enum ap_scale { AP_SCALE_LOG, AP_SCALE_LINEAR, AP_SCALE_LOGIT } ap_scale;
+
+typedef struct ap_deviation {
+    const char *key;
+    double value;
+    double rows; /* rows it was fitted on */
+} ap_deviation;
+
+typedef struct ap_calib_by {
+    const char *level; /* "generation" "chip" "family" "stack" "model" "arch" … names are the engine's */
+    double sd;
+    AP_LIST(ap_deviation) values; /* sorted by key */
+} ap_calib_by;
+
+typedef struct ap_calib_const {
+    const char *id;
+    double value, prior, sd, low, high;
+    int scale;
+    const char *formula, *doc, *source;
+    AP_LIST(ap_calib_by) by;
+} ap_calib_const;
+
+typedef struct ap_calib_cell { /* residual quantiles of held-out predictions: ln(measured/predicted) */
+    const char *key;           /* "thr|transferred|1|pre" */
+    double low, high;          /* 10 % and 90 % */
+    double rows, sources;
+} ap_calib_cell;
+
+typedef struct ap_calib_engine {
+    const char *engine;        /* "llm" "dl" "tree" "env" */
+    AP_LIST(ap_calib_const) constants;
+    AP_LIST(ap_calib_cell) intervals;
+    struct { double rows, sources; const char *as_of; const char *doc; } fitted_on;
+} ap_calib_engine;
+
+typedef struct ap_calibration {
+    AP_LIST(ap_calib_engine) engines; /* in ap_engine order after ap_calibration_bind */
+    ap_arena *arena;
+} ap_calibration;
+
+extern const ap_object ap_calib_engine_object;
+
+/* The compiled-in calibration, or from YAML; overlay adds a user's deviations (calibrate --write). */
+const ap_calibration *ap_calibration_builtin(ap_arena *arena);
+AP_CHECKED ap_status ap_calibration_load(const char *const *paths, size_t count, ap_arena *arena, ap_diags *diags,
+                                         ap_calibration **ret);
+
+/* Effective constants, in the engine's own order (`ids`, NULL-terminated: the order its C enum has). `levels[i]` names
+ * a level and keys[i] is this case's key there (NULL = none). A constant missing in the data is a bug of the build:
+ * checked by a test. */
+typedef struct ap_calib_keys {
+    const char *levels[AP_CALIB_MAX_LEVELS];
+    const char *keys[AP_CALIB_MAX_LEVELS];
+    size_t count;
+} ap_calib_keys;
+void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, const ap_calib_keys *keys, double *ret_consts);
+/* Was this key of this level in the fit (has rows)? Basis of `calibrated`. */
+bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const char *key);
+/* Interval by the most specific cell present: tries each of `cells` in order. Always finds "" at the end. */
+void ap_calib_interval(const ap_calib_engine *engine, const char *const *cells, size_t count, double *ret_low, double *ret_high);
+
+#endif

@@ -1,0 +1,138 @@
+/* The estimator: one training step of one workload on one layout, its memory, and the whole run. Pure functions: structs
+ * in, structs out; no I/O, clock, globals or allocation. Formulas are numbered in docs/model.md and cited as M-nn.
+ *
+ * Unknown numbers are NaN, unknown enums and bools -1. The estimator completes what is unknown by stated default rules
+ * (ap_est_complete) and counts and names every such assumption, because the band depends on it. */
+#ifndef AP_ESTIMATE_ESTIMATE_H
+#define AP_ESTIMATE_ESTIMATE_H
+
+#include <stdbool.h>
+
+#include "catalog/catalog.h"
+#include "estimate/calibration.h"
+
+typedef enum ap_method { AP_METHOD_PRETRAIN, AP_METHOD_TRAIN, AP_METHOD_FINETUNE, AP_METHOD_LORA, AP_METHOD_QLORA, AP_METHOD_DPO } ap_method;
+typedef enum ap_sharding { AP_SHARD_NONE, AP_SHARD_DDP, AP_SHARD_ZERO1, AP_SHARD_ZERO2, AP_SHARD_ZERO3, AP_SHARD_HSDP } ap_sharding;
+typedef enum ap_recompute { AP_RECOMPUTE_NONE, AP_RECOMPUTE_SELECTIVE, AP_RECOMPUTE_FULL } ap_recompute;
+typedef enum ap_optimizer {
+    AP_OPT_ADAMW, AP_OPT_ADAMW_8BIT, AP_OPT_ADAMW_BF16, AP_OPT_ADAFACTOR, AP_OPT_LION, AP_OPT_SGD, AP_OPT_SGD_MOMENTUM,
+    AP_OPT_MUON, AP_OPT_ADAGRAD, AP_OPT_LAMB, AP_OPT_GALORE, AP_OPT_NONE
+} ap_optimizer;
+enum { AP_OFFLOAD_OPTIMIZER = 1, AP_OFFLOAD_PARAMETERS = 2, AP_OFFLOAD_ACTIVATIONS = 4 };
+extern const char *const ap_method_names[], *const ap_sharding_names[], *const ap_recompute_names[], *const ap_optimizer_names[];
+
+/* The engine that estimates a model. */
+typedef enum ap_engine { AP_ENGINE_LLM, AP_ENGINE_DL, AP_ENGINE_TREE, AP_ENGINE_ENV, AP_ENGINE_COUNT } ap_engine;
+
+/* What is trained and with what software: fixed while layouts are enumerated. A row of a measurements file and a user's
+ * workload both become this. */
+typedef struct ap_case {
+    const ap_model *model;      /* never NULL; row or workload values already merged into a private copy */
+    const char *domain, *arch;  /* = model's unless the row says otherwise */
+    const char *task;           /* "train" … as in measured.csv, or NULL */
+    int method;                 /* ap_method */
+    int precision;              /* ap_precision of compute, -1 */
+    int base_precision;         /* frozen base storage, -1 */
+    int optimizer;              /* -1 */
+    int flash, compile, packing, optimizer_in_backward; /* -1 0 1 */
+    unsigned offload;
+    double lora_rank;           /* NaN */
+    double lora_target_count;   /* matrices per layer with adapters: q,v = 2, all linears = 7; NaN */
+    const char *stack, *framework, *framework_note; /* or NULL */
+    const ap_stack *stack_info; /* catalog's, or NULL */
+    const char *input;          /* "224x224" …, NULL = model's */
+    double seq_len;
+    double global_batch;        /* samples (sequences) per optimizer step, NaN */
+    double samples_total, tokens_total, samples_per_epoch, epochs; /* the run, NaN */
+    const char *dataset;
+    double rows, features, trees, depth, leaves;                   /* trees and classic */
+    double date;                /* decimal year of the software, NaN = current */
+    /* machine */
+    const ap_chip *chip;        /* never NULL */
+    double chips, chips_per_node; /* sockets for CPUs */
+    double threads;             /* CPU threads used, NaN = all */
+    const char *interconnect;   /* free text of a measurement row, or NULL */
+    double nic_bytes_per_s;     /* per node, one direction, NaN = by rule */
+    double intra_bytes_per_s;   /* per chip, one direction, measured, NaN = from chip.link */
+    const char *fabric;         /* efa infiniband …, or NULL */
+    double domain_chips;        /* chips in one fast domain (8, 72 for NVL72, slice for TPU), NaN = by rule */
+    double host_vcpus, host_memory_bytes; /* per node, NaN */
+} ap_case;
+
+typedef struct ap_layout {
+    double dp, tp, pp, vpp, cp, ep;   /* NaN = choose */
+    int sharding, recompute;          /* -1 = choose */
+    double micro_batch, accum;        /* per data-parallel rank; NaN = choose */
+} ap_layout;
+
+typedef enum ap_basis { AP_BASIS_CALIBRATED, AP_BASIS_TRANSFERRED, AP_BASIS_UNCALIBRATED, AP_BASIS_RULE_OF_THUMB } ap_basis;
+typedef enum ap_bottleneck { AP_BOUND_COMPUTE, AP_BOUND_MEMORY, AP_BOUND_NETWORK, AP_BOUND_HOST, AP_BOUND_INPUT, AP_BOUND_PIPELINE } ap_bottleneck;
+typedef enum ap_verdict { AP_FITS, AP_TIGHT, AP_DOES_NOT_FIT } ap_verdict;
+extern const char *const ap_basis_names[], *const ap_bottleneck_names[], *const ap_verdict_names[];
+
+/* One line of an explanation: a formula with this case's numbers. */
+typedef struct ap_term {
+    const char *formula; /* "M-07" */
+    const char *name;    /* "attention and MLP matrix products" (static text) */
+    double seconds;      /* of the step; memory items: bytes */
+} ap_term;
+
+#define AP_TERM_MAX 24
+#define AP_ASSUMED_MAX 16
+
+typedef struct ap_estimate {
+    ap_layout layout;          /* completed */
+    double step_s;             /* one optimizer step, median */
+    double samples_per_step, tokens_per_step; /* tokens NaN where the model has none */
+    double flop_per_step;      /* useful model FLOPs of one step, all chips (M-01 family) */
+    double mfu;                /* of the dense peak of the compute precision */
+    double ln_low, ln_high;    /* p10 = step_s*exp(ln_low), p90 = step_s*exp(ln_high) */
+    int basis, bottleneck;
+    ap_term terms[AP_TERM_MAX];
+    size_t term_count;
+    /* memory of one chip */
+    double peak_bytes, capacity_bytes; /* capacity: usable, minus nothing */
+    double mem_ln_low, mem_ln_high;
+    int verdict;
+    ap_term memory[AP_TERM_MAX];
+    size_t memory_count;
+    double host_bytes;         /* per node */
+    double max_micro_batch;    /* largest that fits, NaN if not looked for */
+    /* input pipeline: cores per node that keep the chips fed, NaN unknown */
+    double input_cores_needed;
+    const char *assumed[AP_ASSUMED_MAX]; /* names of what was filled in ("sequence_length") */
+    double assumed_values[AP_ASSUMED_MAX];
+    size_t assumed_count;
+    const char *error;         /* NULL, or why there is no estimate (static text) */
+} ap_estimate;
+
+/* Everything that does not depend on the layout, resolved once: engine, constants, work per sample. By value. */
+typedef struct ap_est_context ap_est_context;
+struct ap_est_context {
+    ap_engine engine;
+    ap_case job;                       /* completed: no NaN where a default rule exists */
+    const char *assumed[AP_ASSUMED_MAX];
+    double assumed_values[AP_ASSUMED_MAX];
+    size_t assumed_count;
+    double consts[AP_CALIB_MAX_CONSTS]; /* effective constants of this case */
+    double work[64];                   /* engine's own: work per sample, ceilings … (named by enums in the engine) */
+    int basis;
+    const ap_calibration *calibration;
+};
+
+void ap_case_clear(ap_case *job); /* all unknown */
+ap_engine ap_est_engine(const ap_case *job);
+void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job);
+/* Completes the layout, then time and memory. Never NaN in step_s or peak_bytes unless `error` is set. <= 2 us. */
+void ap_est_run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret);
+
+/* Whole run from a step: hours (p10, p50, p90) with start-up, evaluation, checkpoints, failures. NaN without data. */
+typedef struct ap_run_estimate {
+    double hours_p10, hours_p50, hours_p90;
+    double steps, samples, tokens;
+    double overhead_s, goodput; /* start-up etc.; share of time that trains */
+    double energy_kwh;          /* of p50, at the wall, with host share and PUE */
+} ap_run_estimate;
+void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, double pue, ap_run_estimate *ret);
+
+#endif

@@ -1,0 +1,52 @@
+/* Expressions (a documented subset of CEL) and matching of rules over named facts. Knows nothing of chips or estimates.
+ *
+ * Facts are described by a schema (path -> type); an expression is parsed, type-checked against it and compiled to slots
+ * once, then evaluated many times over a flat array of fact values. */
+#ifndef AP_RULES_RULES_H
+#define AP_RULES_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/status.h"
+
+typedef enum ap_cel_kind { AP_CEL_NULL, AP_CEL_BOOL, AP_CEL_INT, AP_CEL_DOUBLE, AP_CEL_STRING, AP_CEL_LIST, AP_CEL_MAP, AP_CEL_ERROR, AP_CEL_UNKNOWN_FACT } ap_cel_kind;
+
+typedef struct ap_cel_value ap_cel_value;
+struct ap_cel_value {
+    ap_cel_kind kind;
+    union {
+        bool boolean;
+        int64_t integer;
+        double number;
+        struct { const char *text; size_t len; } string;
+        struct { const ap_cel_value *items; size_t count; } list;
+        struct { const ap_cel_value *keys, *values; size_t count; } map;
+        const char *error;
+    } as;
+};
+
+/* Facts: names like "chip.memory_gib" with a kind. AP_CEL_MAP at the root means "dynamic": any field (rules eval). */
+typedef struct ap_fact {
+    const char *path;
+    ap_cel_kind kind;
+    const char *unit, *doc;
+} ap_fact;
+typedef struct ap_fact_schema {
+    const ap_fact *facts;
+    size_t count;
+    bool dynamic; /* unknown names are allowed and looked up at evaluation in the root map */
+} ap_fact_schema;
+
+typedef struct ap_cel ap_cel; /* compiled expression, immutable, in its arena */
+
+AP_CHECKED ap_status ap_cel_compile(const char *text, ap_pos pos, const ap_fact_schema *schema, ap_arena *arena,
+                                    ap_diags *diags, const ap_cel **ret);
+
+/* Evaluates over `facts[i]` = value of schema->facts[i] (or root map when dynamic). Temporaries go to `scratch`, bounded
+ * by the work budget: an expression that exceeds it is AP_CEL_ERROR. */
+ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap_cel_value *root, ap_arena *scratch);
+void ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out);
+
+#endif
