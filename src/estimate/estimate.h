@@ -10,16 +10,7 @@
 
 #include "catalog/catalog.h"
 #include "estimate/calibration.h"
-
-typedef enum ap_method { AP_METHOD_PRETRAIN, AP_METHOD_TRAIN, AP_METHOD_FINETUNE, AP_METHOD_LORA, AP_METHOD_QLORA, AP_METHOD_DPO } ap_method;
-typedef enum ap_sharding { AP_SHARD_NONE, AP_SHARD_DDP, AP_SHARD_ZERO1, AP_SHARD_ZERO2, AP_SHARD_ZERO3, AP_SHARD_HSDP } ap_sharding;
-typedef enum ap_recompute { AP_RECOMPUTE_NONE, AP_RECOMPUTE_SELECTIVE, AP_RECOMPUTE_FULL } ap_recompute;
-typedef enum ap_optimizer {
-    AP_OPT_ADAMW, AP_OPT_ADAMW_8BIT, AP_OPT_ADAMW_BF16, AP_OPT_ADAFACTOR, AP_OPT_LION, AP_OPT_SGD, AP_OPT_SGD_MOMENTUM,
-    AP_OPT_MUON, AP_OPT_ADAGRAD, AP_OPT_LAMB, AP_OPT_GALORE, AP_OPT_NONE
-} ap_optimizer;
-enum { AP_OFFLOAD_OPTIMIZER = 1, AP_OFFLOAD_PARAMETERS = 2, AP_OFFLOAD_ACTIVATIONS = 4 };
-extern const char *const ap_method_names[], *const ap_sharding_names[], *const ap_recompute_names[], *const ap_optimizer_names[];
+#include "workload/terms.h"
 
 /* The engine that estimates a model. */
 typedef enum ap_engine { AP_ENGINE_LLM, AP_ENGINE_DL, AP_ENGINE_TREE, AP_ENGINE_ENV, AP_ENGINE_COUNT } ap_engine;
