@@ -38,6 +38,8 @@ typedef struct ap_case {
     const char *dataset;
     double rows, features, trees, depth, leaves;                   /* trees and classic */
     double date;                /* decimal year of the software, NaN = current */
+    const char *unit;           /* what the row counts as a sample ("images" "tokens" "output mels"), NULL = the model's */
+    const char *suite;          /* publication with conventions of its own: "mlperf" "lambda", or NULL */
     /* machine */
     const ap_chip *chip;        /* never NULL */
     double chips, chips_per_node; /* sockets for CPUs */
@@ -107,11 +109,16 @@ struct ap_est_context {
     size_t assumed_count;
     double consts[AP_CALIB_MAX_CONSTS]; /* effective constants of this case */
     double work[64];                   /* engine's own: work per sample, ceilings … (named by enums in the engine) */
-    int basis;
+    int basis;                         /* engine's complete() may set AP_BASIS_RULE_OF_THUMB; else -1 on entry */
     const ap_calibration *calibration;
+    const char *levels[AP_CALIB_MAX_LEVELS]; /* levels of the case's keys, and which of them were in the fit */
+    size_t level_count;
+    unsigned seen;
+    struct { double low, high; } interval[3][2]; /* [ap_quantity][layout known]: ln(measured / predicted) */
 };
 
 void ap_case_clear(ap_case *job); /* all unknown */
+void ap_layout_clear(ap_layout *layout);
 ap_engine ap_est_engine(const ap_case *job);
 void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job);
 /* Completes the layout, then time and memory. Never NaN in step_s or peak_bytes unless `error` is set. <= 2 us. */
