@@ -43,6 +43,7 @@ typedef struct ap_chip {
     struct { double pcie_gen, lanes; } bus;
     const char *arch;       /* sm_90, gfx942, avx512 … */
     struct { double cores, base_clock_hz; } cpu; /* CPU only */
+    double devices;         /* devices that frameworks and schedulers count on one chip (GPU dies, TPU or Neuron cores) */
     struct { double usd; const char *basis; } price;
     ap_strings frameworks;
     ap_provenance from;
@@ -80,6 +81,10 @@ typedef struct ap_instance {
     const char *fabric;      /* efa, infiniband, roce, gpudirect-tcpx, gpudirect-tcpxo, ici, ethernet; NULL unknown */
     const char *intra_link;  /* what connects the chips inside the machine, NULL = the chip's own link or PCIe */
     double intra_bandwidth;  /* measured GPU to GPU B/s, one direction, NaN */
+    double host_link;        /* measured host to chip B/s, one direction, NaN */
+    double nics;             /* network interfaces of one host */
+    signed char rdma;        /* the fabric reads chip memory directly (GPUDirect RDMA) */
+    const char *machine;     /* TPU slice: machine type of its hosts (ct5lp-hightpu-4t) */
     const char *market;      /* cloud | marketplace | notebook | free */
     double session_limit_s;  /* Colab, Kaggle */
     signed char chip_assumed; /* 1: CPU model behind this machine is a guess */
@@ -90,6 +95,7 @@ typedef struct ap_instance {
 
 typedef struct ap_cloud {
     const char *id, *name, *kind; /* hyperscaler | specialist | marketplace | notebook */
+    ap_strings aliases;           /* other spellings of the id: google, lambda-labs */
     double pue;                   /* NaN = default of energy data */
     double egress_usd_per_gb, storage_usd_per_gb_month;
     double billing_granularity_s, billing_minimum_s;
@@ -130,6 +136,7 @@ typedef struct ap_model {
     /* defaults */
     const char *dataset, *precision, *optimizer;
     double global_batch, samples, tokens, epochs;
+    const char *recipe;                 /* usual training recipe in words */
     const char *licence;
     double tier;
     ap_provenance from;
@@ -153,6 +160,7 @@ typedef struct ap_dataset {
 typedef struct ap_recipe {
     const char *id, *model, *dataset, *task;
     double epochs, tokens, samples, global_batch, steps, image_size, seq_len;
+    const char *input;                  /* where it is not square: "800x1333" */
     const char *precision, *optimizer;
     double early_stop_factor;
     ap_provenance from;
@@ -177,6 +185,7 @@ typedef struct ap_image { /* container image */
 } ap_image;
 
 typedef struct ap_stack { /* training software whose speed differs enough to have constants of its own */
+    ap_strings aliases;
     const char *id, *name, *framework, *family; /* family: calibration's stack family (fsdp mcore xla hf dle habana …) */
     ap_strings kinds;                           /* chip kinds it runs on */
     ap_strings domains;
