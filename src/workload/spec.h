@@ -1,0 +1,10 @@
+/* The mapping form of `model:` in a workload. */
+#ifndef AP_WORKLOAD_SPEC_H
+#define AP_WORKLOAD_SPEC_H
+
+#include "workload/workload.h"
+
+/* Reads a mapping (class, params, layers … or class, params, gmac, macts …) into a model profile. */
+AP_CHECKED ap_status ap_model_spec_load(const ap_node *node, ap_arena *arena, ap_diags *diags, ap_model *ret);
+
+#endif
