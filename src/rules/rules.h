@@ -11,7 +11,12 @@
 #include "base/diag.h"
 #include "base/status.h"
 
-typedef enum ap_cel_kind { AP_CEL_NULL, AP_CEL_BOOL, AP_CEL_INT, AP_CEL_DOUBLE, AP_CEL_STRING, AP_CEL_LIST, AP_CEL_MAP, AP_CEL_ERROR, AP_CEL_UNKNOWN_FACT } ap_cel_kind;
+typedef enum ap_cel_kind {
+    AP_CEL_NULL, AP_CEL_BOOL, AP_CEL_INT, AP_CEL_DOUBLE, AP_CEL_STRING, AP_CEL_LIST, AP_CEL_MAP,
+    AP_CEL_ERROR,        /* as.error says why; absorbed by && || ?: as CEL has it */
+    AP_CEL_UNKNOWN_FACT, /* as.error is the fact's path; spreads like an error, but means "cannot be decided" */
+    AP_CEL_TYPE          /* as.string is a type's name: type(1) */
+} ap_cel_kind;
 
 typedef struct ap_cel_value ap_cel_value;
 struct ap_cel_value {
@@ -27,17 +32,32 @@ struct ap_cel_value {
     } as;
 };
 
-/* Facts: names like "chip.memory_gib" with a kind. AP_CEL_MAP at the root means "dynamic": any field (rules eval). */
+/* Facts: names like "chip.memory_gib" with a kind. A list is a list of strings. */
 typedef struct ap_fact {
     const char *path;
     ap_cel_kind kind;
-    const char *unit, *doc;
+    const char *unit, *doc; /* unit: "GiB" "USD" "h" "fraction" "count" …, or NULL */
+    size_t offset;          /* where the value lies in the owner's struct; read by ap_facts_bind only */
+    int phase;              /* 0 known once a run, 1 once a target, 2 once a plan (src/plan/facts.h) */
 } ap_fact;
 typedef struct ap_fact_schema {
     const ap_fact *facts;
     size_t count;
     bool dynamic; /* unknown names are allowed and looked up at evaluation in the root map */
 } ap_fact_schema;
+
+/* Values out of a struct described by offsets: numbers are doubles (NaN unknown), bools signed char (-1 unknown), text
+ * const char * (NULL unknown, not copied), lists AP_LIST(const char *). */
+void ap_facts_clear(const ap_fact_schema *schema, void *object, size_t size); /* everything unknown */
+ap_cel_value ap_fact_read(const ap_fact *fact, const void *object, ap_arena *arena);
+typedef struct ap_fact_filter {
+    int phase;                 /* only facts of this phase */
+    const unsigned char *used; /* NULL = all, else one byte per fact */
+} ap_fact_filter;
+void ap_facts_bind(const ap_fact_schema *schema, const ap_fact_filter *filter, const void *object, ap_arena *arena,
+                   ap_cel_value *values);
+void ap_facts_unknown(const ap_fact_schema *schema, ap_cel_value *values); /* values[i] = unknown, for all facts */
+ap_cel_value ap_cel_text(const char *text);
 
 typedef struct ap_cel ap_cel; /* compiled expression, immutable, in its arena */
 
