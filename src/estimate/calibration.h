@@ -40,23 +40,33 @@ typedef struct ap_calib_const {
     AP_LIST(ap_calib_by) by;
 } ap_calib_const;
 
-typedef struct ap_calib_cell { /* residual quantiles of held-out predictions: ln(measured/predicted) */
+typedef struct ap_calib_cell { /* quantiles of ln(measured/predicted) of a time or of bytes, held-out predictions */
     const char *key;           /* "thr|transferred|1|pre" */
     double low, high;          /* 10 % and 90 % */
     double rows, sources;
 } ap_calib_cell;
 
+typedef struct ap_calib_fitted {
+    double rows, sources;
+    const char *as_of;
+    const char *doc;
+} ap_calib_fitted;
+
 typedef struct ap_calib_engine {
     const char *engine;        /* "llm" "dl" "tree" "env" */
+    double sigma;              /* scale of a row's residual in the fit, ln units; NaN = fitter's default */
     AP_LIST(ap_calib_const) constants;
-    AP_LIST(ap_calib_cell) intervals;
-    struct { double rows, sources; const char *as_of; const char *doc; } fitted_on;
+    AP_LIST(ap_calib_cell) intervals; /* sorted by key */
+    ap_calib_fitted fitted_on;
 } ap_calib_engine;
 
 typedef struct ap_calibration {
-    AP_LIST(ap_calib_engine) engines; /* in ap_engine order after ap_calibration_bind */
+    AP_LIST(ap_calib_engine) engines; /* find with ap_calibration_engine */
     ap_arena *arena;
 } ap_calibration;
+
+extern const char *const ap_scale_names[];
+#define AP_CALIB_WIDEST 0.693147 /* half-width (ln 2) of the band where nothing was ever measured */
 
 extern const ap_object ap_calib_engine_object;
 
@@ -64,6 +74,18 @@ extern const ap_object ap_calib_engine_object;
 const ap_calibration *ap_calibration_builtin(ap_arena *arena);
 AP_CHECKED ap_status ap_calibration_load(const char *const *paths, size_t count, ap_arena *arena, ap_diags *diags,
                                          ap_calibration **ret);
+
+/* Engine by name or NULL. */
+const ap_calib_engine *ap_calibration_engine(const ap_calibration *calibration, const char *name);
+/* A copy whose constants may be changed (shallow below them), in `arena`. */
+ap_calibration *ap_calibration_copy(const ap_calibration *calibration, ap_arena *arena);
+/* Lays one engine's deviations over the calibration (adds the engine when it is new). */
+void ap_calibration_overlay(ap_calibration *calibration, const ap_calib_engine *extra);
+/* Sorts deviations and cells by key: needed before use when an engine was built by hand. */
+void ap_calib_sort(ap_calib_engine *engine);
+/* Between a constant's value and the scale its deviations add on. */
+double ap_scale_link(int scale, double value);
+double ap_scale_inverse(int scale, double linked);
 
 /* Effective constants, in the engine's own order (`ids`, NULL-terminated: the order its C enum has). `levels[i]` names
  * a level and keys[i] is this case's key there (NULL = none). A constant missing in the data is a bug of the build:

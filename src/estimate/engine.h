@@ -43,6 +43,8 @@ typedef struct ap_engine_cells {
     size_t used;
 } ap_engine_cells;
 void ap_cells_addf(ap_engine_cells *cells, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The full list for a finished context. A cell holds ln(measured / predicted) of a time (step, run) or of bytes. */
+void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret);
 
 /* A figure that somebody measured, without the figure. */
 typedef enum ap_metric {
@@ -74,6 +76,7 @@ extern const ap_engine_ops ap_llm_ops, ap_dl_ops, ap_tree_ops, ap_env_ops;
 const ap_engine_ops *ap_engine_ops_of(ap_engine engine);
 
 /* Helpers for engines. */
+double ap_case_samples(const ap_case *job); /* samples of the whole run by case, data set x epochs, or recipe; NaN */
 void ap_est_assume(ap_est_context *context, const char *name, double value);     /* in complete(); ignores overflow */
 void ap_run_assume(ap_estimate *estimate, const char *name, double value);       /* in run() */
 void ap_est_term(ap_estimate *estimate, const char *formula, const char *name, double seconds);

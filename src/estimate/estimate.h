@@ -36,6 +36,8 @@ typedef struct ap_case {
     double global_batch;        /* samples (sequences) per optimizer step, NaN */
     double samples_total, tokens_total, samples_per_epoch, epochs; /* the run, NaN */
     const char *dataset;
+    const ap_dataset *dataset_info; /* catalog's, or NULL */
+    const ap_recipe *recipe;        /* the model's published recipe on that data set, or NULL */
     double rows, features, trees, depth, leaves;                   /* trees and classic */
     double date;                /* decimal year of the software, NaN = current */
     const char *unit;           /* what the row counts as a sample ("images" "tokens" "output mels"), NULL = the model's */
@@ -51,6 +53,9 @@ typedef struct ap_case {
     const char *fabric;         /* efa infiniband …, or NULL */
     double domain_chips;        /* chips in one fast domain (8, 72 for NVL72, slice for TPU), NaN = by rule */
     double host_vcpus, host_memory_bytes; /* per node, NaN */
+    double usd_per_chip_h;      /* NaN unless the case is to be priced */
+    const char *run_kind;       /* what an hours figure counts: "mlperf" (to the stop point), "card" (published, with
+                                   restarts), "wall" (a log); NULL = a plan */
 } ap_case;
 
 typedef struct ap_layout {

@@ -1,0 +1,262 @@
+#include "estimate/estimate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "estimate/engine.h"
+
+const char *const ap_basis_names[] = {"calibrated", "transferred", "uncalibrated", "rule-of-thumb", NULL};
+const char *const ap_bottleneck_names[] = {"compute", "memory", "network", "host", "input", "pipeline", NULL};
+const char *const ap_verdict_names[] = {"fits", "tight", "does-not-fit", NULL};
+static const char *const quantity_names[AP_Q_COUNT] = {"step", "memory", "run"};
+
+/* -- cases ----------------------------------------------------------------------------------------------------------- */
+
+void ap_case_clear(ap_case *job)
+{
+    *job = (ap_case){0};
+    job->method = job->precision = job->base_precision = job->optimizer = -1;
+    job->flash = job->compile = job->packing = job->optimizer_in_backward = -1;
+    double *const unknown[] = {
+        &job->lora_rank,         &job->lora_target_count,   &job->seq_len,           &job->global_batch,
+        &job->samples_total,     &job->tokens_total,        &job->samples_per_epoch, &job->epochs,
+        &job->rows,              &job->features,            &job->trees,             &job->depth,
+        &job->leaves,            &job->date,                &job->chips,             &job->chips_per_node,
+        &job->threads,           &job->nic_bytes_per_s,     &job->intra_bytes_per_s, &job->domain_chips,
+        &job->host_vcpus,        &job->host_memory_bytes, &job->usd_per_chip_h,
+    };
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        *unknown[i] = AP_UNKNOWN;
+}
+
+void ap_layout_clear(ap_layout *layout)
+{
+    *layout = (ap_layout){AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, -1, -1,
+                          AP_UNKNOWN, AP_UNKNOWN};
+}
+
+ap_engine ap_est_engine(const ap_case *job)
+{
+    const char *domain = job->domain ? job->domain : "";
+    const char *arch = job->arch ? job->arch : "";
+    if (ap_streq(domain, "trees") || ap_streq(arch, "gbdt"))
+        return AP_ENGINE_TREE;
+    if (ap_streq(domain, "rl") && (!job->chip || job->chip->kind == AP_CHIP_CPU) && !ap_streq(arch, "cnn"))
+        return AP_ENGINE_ENV;
+    if (ap_streq(domain, "llm"))
+        return AP_ENGINE_LLM;
+    return AP_ENGINE_DL;
+}
+
+const ap_engine_ops *ap_engine_ops_of(ap_engine engine)
+{
+    static const ap_engine_ops *const all[AP_ENGINE_COUNT] = {&ap_llm_ops, &ap_dl_ops, &ap_tree_ops, &ap_env_ops};
+    return all[engine];
+}
+
+/* -- helpers for engines --------------------------------------------------------------------------------------------- */
+
+void ap_keys_add(ap_engine_keys *keys, const char *level, const char *key)
+{
+    if (!key || !*key || keys->keys.count == AP_CALIB_MAX_LEVELS)
+        return;
+    keys->keys.levels[keys->keys.count] = level;
+    keys->keys.keys[keys->keys.count++] = key;
+}
+
+/* Formats into the rest of a fixed text block; NULL when it is full. */
+static const char *format_into(char *text, size_t size, size_t *used, const char *format, va_list args)
+{
+    size_t left = size - *used;
+    int len = vsnprintf(text + *used, left, format, args);
+    if (len < 0 || (size_t)len >= left)
+        return NULL;
+    const char *start = text + *used;
+    *used += (size_t)len + 1;
+    return start;
+}
+
+void ap_keys_addf(ap_engine_keys *keys, const char *level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *key = format_into(keys->text, sizeof keys->text, &keys->used, format, args);
+    va_end(args);
+    ap_keys_add(keys, level, key);
+}
+
+static void cells_vaddf(ap_engine_cells *cells, const char *format, va_list args)
+{
+    if (cells->count == AP_CELL_MAX)
+        return;
+    size_t before = cells->used;
+    int head = snprintf(cells->text + before, sizeof cells->text - before, "%s", cells->quantity);
+    if (head < 0 || (size_t)head >= sizeof cells->text - before)
+        return;
+    size_t used = before + (size_t)head;
+    if (*format) {
+        if (used + 1 >= sizeof cells->text)
+            return;
+        cells->text[used++] = '|';
+        if (!format_into(cells->text, sizeof cells->text, &used, format, args))
+            return;
+        used--; /* format_into counted the end */
+    }
+    cells->names[cells->count++] = cells->text + before;
+    cells->used = used + 1;
+}
+
+void ap_cells_addf(ap_engine_cells *cells, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cells_vaddf(cells, format, args);
+    va_end(args);
+}
+
+void ap_est_assume(ap_est_context *context, const char *name, double value)
+{
+    if (context->assumed_count == AP_ASSUMED_MAX)
+        return;
+    context->assumed[context->assumed_count] = name;
+    context->assumed_values[context->assumed_count++] = value;
+}
+
+void ap_run_assume(ap_estimate *estimate, const char *name, double value)
+{
+    if (estimate->assumed_count == AP_ASSUMED_MAX)
+        return;
+    estimate->assumed[estimate->assumed_count] = name;
+    estimate->assumed_values[estimate->assumed_count++] = value;
+}
+
+void ap_est_term(ap_estimate *estimate, const char *formula, const char *name, double seconds)
+{
+    if (estimate->term_count < AP_TERM_MAX)
+        estimate->terms[estimate->term_count++] = (ap_term){formula, name, seconds};
+}
+
+void ap_est_memory(ap_estimate *estimate, const char *formula, const char *name, double bytes)
+{
+    if (estimate->memory_count < AP_TERM_MAX)
+        estimate->memory[estimate->memory_count++] = (ap_term){formula, name, bytes};
+}
+
+bool ap_est_seen(const ap_est_context *context, const char *level)
+{
+    for (size_t i = 0; i < context->level_count; i++)
+        if (strcmp(context->levels[i], level) == 0)
+            return (context->seen >> i & 1u) != 0;
+    return false;
+}
+
+/* -- init ------------------------------------------------------------------------------------------------------------ */
+
+void ap_est_begin(ap_est_context *context, const ap_calibration *calibration, const ap_case *job,
+                  ap_engine_keys *ret_keys)
+{
+    memset(context, 0, sizeof *context);
+    context->engine = ap_est_engine(job);
+    context->job = *job;
+    context->calibration = calibration;
+    context->basis = -1;
+    const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
+    ops->complete(context);
+    ret_keys->keys.count = 0;
+    ret_keys->used = 0;
+    ops->keys(context, ret_keys);
+}
+
+/* Calibrated: chip and software were both among the fitted rows; transferred: one of them, or the relatives of both;
+ * uncalibrated: data sheet and priors only. */
+static int basis_of(const ap_est_context *context)
+{
+    bool chip = ap_est_seen(context, "chip"), stack = ap_est_seen(context, "stack");
+    if (chip && stack)
+        return AP_BASIS_CALIBRATED;
+    bool generation = ap_est_seen(context, "generation"), family = ap_est_seen(context, "family");
+    if (chip || stack || (generation && family))
+        return AP_BASIS_TRANSFERRED;
+    return AP_BASIS_UNCALIBRATED;
+}
+
+void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
+{
+    const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
+    ret->count = 0;
+    ret->used = 0;
+    ret->quantity = quantity_names[quantity];
+    if (ops->cells)
+        ops->cells(context, quantity, layout_known, ret);
+    ap_cells_addf(ret, "%s", ap_basis_names[context->basis]);
+    ap_cells_addf(ret, "%s", "");
+}
+
+void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
+{
+    const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
+    const ap_calib_engine *engine = ap_calibration_engine(context->calibration, ops->name);
+    context->level_count = keys->keys.count;
+    context->seen = 0;
+    for (size_t i = 0; i < keys->keys.count; i++) {
+        context->levels[i] = keys->keys.levels[i];
+        if (engine && ap_calib_has_key(engine, keys->keys.levels[i], keys->keys.keys[i]))
+            context->seen |= 1u << i;
+    }
+    if (context->basis != AP_BASIS_RULE_OF_THUMB)
+        context->basis = basis_of(context);
+    for (int q = 0; q < AP_Q_COUNT; q++)
+        for (int known = 0; known < 2; known++) {
+            double low = -AP_CALIB_WIDEST, high = AP_CALIB_WIDEST;
+            if (engine) {
+                ap_engine_cells cells;
+                ap_est_cells(context, (ap_quantity)q, known != 0, &cells);
+                ap_calib_interval(engine, cells.names, cells.count, &low, &high);
+            }
+            context->interval[q][known].low = low;
+            context->interval[q][known].high = high;
+        }
+    ops->prepare(context);
+}
+
+void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job)
+{
+    ap_engine_keys keys;
+    ap_est_begin(context, calibration, job, &keys);
+    const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
+    const ap_calib_engine *engine = ap_calibration_engine(calibration, ops->name);
+    if (engine)
+        ap_calib_resolve(engine, ops->ids, &keys.keys, context->consts);
+    else
+        for (size_t i = 0; ops->ids[i]; i++)
+            context->consts[i] = AP_UNKNOWN;
+    ap_est_finish(context, &keys);
+}
+
+/* -- run ------------------------------------------------------------------------------------------------------------- */
+
+static void estimate_clear(ap_estimate *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->tokens_per_step = ret->flop_per_step = ret->mfu = AP_UNKNOWN;
+    ret->host_bytes = ret->max_micro_batch = ret->input_cores_needed = AP_UNKNOWN;
+    ret->step_s = ret->samples_per_step = ret->peak_bytes = ret->capacity_bytes = AP_UNKNOWN;
+}
+
+void ap_est_run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret)
+{
+    estimate_clear(ret);
+    ret->basis = context->basis;
+    ap_engine_ops_of(context->engine)->run(context, layout, ret);
+    if (!ret->error && !(ret->step_s > 0 && isfinite(ret->step_s)))
+        ret->error = "the estimate of this case is not a finite number";
+    int known = ap_known(layout->micro_batch) ? 1 : 0;
+    ret->ln_low = context->interval[AP_Q_STEP][known].low;
+    ret->ln_high = context->interval[AP_Q_STEP][known].high;
+    ret->mem_ln_low = context->interval[AP_Q_MEMORY][known].low;
+    ret->mem_ln_high = context->interval[AP_Q_MEMORY][known].high;
+}
