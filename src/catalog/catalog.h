@@ -32,7 +32,8 @@ typedef struct ap_peaks { /* dense, FLOP/s (OP/s for int8); 16-bit with fp32 acc
 typedef struct ap_chip {
     const char *id, *name, *vendor, *family; /* family: "Hopper", "Sapphire Rapids (AMX)" */
     const char *generation; /* key of calibration: hopper ampere-hbm ampere ada turing volta pascal maxwell kepler
-                               blackwell-hbm blackwell cdna1..4 rdna tpu gaudi neuron ipu apple cpu-avx2 cpu-avx512 cpu-amx cpu-arm … */
+                               fermi blackwell-hbm blackwell rubin gcn cdna1..4 rdna1..4 xe xe-hpc tpu gaudi neuron ipu apple
+                               ascend other-asic cpu-avx cpu-avx2 cpu-avx512 cpu-amx cpu-arm */
     int kind;               /* ap_chip_kind */
     double year;
     struct { double size, usable; const char *type; double bandwidth; signed char ecc; } memory; /* CPU: size NaN */
@@ -43,7 +44,7 @@ typedef struct ap_chip {
     struct { double pcie_gen, lanes; } bus;
     const char *arch;       /* sm_90, gfx942, avx512 … */
     struct { double cores, base_clock_hz; } cpu; /* CPU only */
-    double devices;         /* devices that frameworks and schedulers count on one chip (GPU dies, TPU or Neuron cores) */
+    double devices;         /* devices a framework sees on one chip (dies, stacks, cores), NaN = 1 */
     struct { double usd; const char *basis; } price;
     ap_strings frameworks;
     ap_provenance from;

@@ -90,7 +90,7 @@ static const ap_field chip_fields[] = {
     PART("bus", bus, bus_object, "Connection to the host."),
     TEXT("arch", arch, "Compile target: sm_90, gfx942, avx512 …"),
     PART("cpu", cpu, cpu_object, "Cores and clock of a CPU."),
-    INT("devices", devices, 1, 1024, "Devices that frameworks or schedulers count on one chip (dies, cores)."),
+    INT("devices", devices, 1, 1024, "Devices a framework sees on one chip (dies, stacks, cores); 1 if absent."),
     PART("price", price, chip_price_object, "Purchase price."),
     TEXTS("frameworks", frameworks, "Frameworks that train on it."),
     PROVENANCE,

@@ -153,7 +153,7 @@ static const ap_field stack_fields[] = {
     TEXTS("aliases", aliases, "Other spellings."),
     NEED("name", name, "Name as people write it."),
     TEXT("framework", framework, "pytorch, jax, tensorflow, xgboost …"),
-    TEXT("family", family, "Stack family of the calibration: fsdp mcore mega xla hf dle habana eager …"),
+    TEXT("family", family, "Stack family of the calibration: fsdp mcore meg21 xla hf dle habana neuron ipu tree …"),
     TEXTS("kinds", kinds, "Chip kinds it runs on."),
     TEXTS("domains", domains, "Model domains it trains; absent = any of its framework."),
     BOOL("tp", tp, "Supports tensor parallelism."),
