@@ -7,6 +7,8 @@
 #ifndef AP_CATALOG_CATALOG_H
 #define AP_CATALOG_CATALOG_H
 
+#include <stdbool.h>
+
 #include "schema/schema.h"
 
 typedef enum ap_chip_kind { AP_CHIP_CPU, AP_CHIP_GPU, AP_CHIP_TPU, AP_CHIP_ASIC } ap_chip_kind;
@@ -69,6 +71,11 @@ typedef struct ap_price { /* one region's prices of an instance, whole machine, 
     int confidence;
     const char *as_of, *source, *notes; /* NULL = the instance's, else the file's (the loader fills them in) */
 } ap_price;
+
+/* What an hour is paid as; the order is that of ap_price's columns. */
+typedef enum ap_price_kind {
+    AP_PRICE_ON_DEMAND, AP_PRICE_SPOT, AP_PRICE_RESERVED_1Y, AP_PRICE_RESERVED_3Y, AP_PRICE_KIND_COUNT
+} ap_price_kind;
 
 typedef struct ap_instance {
     const char *cloud, *name;
@@ -216,13 +223,29 @@ typedef struct ap_catalog {
 
 /* The catalog compiled into the program (never fails; pages are touched on use). */
 ap_catalog *ap_catalog_builtin(ap_arena *arena);
-/* From YAML files below dir (all kinds, told apart by their top-level key). AP_BAD_DATA with diagnostics. */
+/* Version and newest price date of the compiled-in catalog without decoding it: for `version` and --help. */
+const char *ap_catalog_builtin_version(void);
+const char *ap_catalog_builtin_prices_as_of(void);
+
+/* From YAML files below dir (all kinds, told apart by their top-level key; the folders of other layers, such as
+ * calibration/ and rules/, are passed over). AP_BAD_DATA with diagnostics, AP_IO when dir cannot be read. */
 AP_CHECKED ap_status ap_catalog_load_dir(const char *dir, ap_arena *arena, ap_diags *diags, ap_catalog **ret_catalog);
-/* Lays a user's file over a catalog: a record with a known id replaces the fields it gives, a new id is added. */
+/* Lays a user's file over a catalog: a record with a known id replaces the fields it gives (nested mappings field by
+ * field, an instance's prices by region), a new id is added. All or nothing: on AP_BAD_DATA the catalog is unchanged.
+ * Records found before are stale afterwards: overlay first, then look up. */
 AP_CHECKED ap_status ap_catalog_overlay(ap_catalog *catalog, const char *path, ap_diags *diags);
-/* Cross references (chip of an instance exists, ids unique …), ranges, plausibility of prices. */
+/* The same from a parsed mapping, whose other keys (settings in .accelpick.yaml) are passed over. */
+AP_CHECKED ap_status ap_catalog_overlay_map(ap_catalog *catalog, const ap_node *map, ap_diags *diags);
+/* Validates one user's file against a catalog without changing it: AP_BAD_INPUT with every finding, AP_IO. */
+AP_CHECKED ap_status ap_catalog_check_file(const ap_catalog *catalog, const char *path, ap_arena *arena,
+                                           ap_diags *diags);
+/* Cross references (chip of an instance exists, ids unique …), ranges, plausibility of prices. AP_BAD_DATA on errors;
+ * warnings alone are AP_OK. A price outside its chip's band is no finding when its or its instance's notes say
+ * "outlier". */
 AP_CHECKED ap_status ap_catalog_check(const ap_catalog *catalog, ap_diags *diags);
+/* Every record with all it holds, as sections of a compiled image (catalog/image.h). */
 void ap_catalog_write_image(const ap_catalog *catalog, ap_sbuf *out);
+AP_CHECKED ap_status ap_catalog_read_image(const unsigned char *bytes, size_t len, ap_arena *arena, ap_catalog **ret);
 
 /* Exact id, then exact alias, then lower case with [^a-z0-9]+ -> "-"; else NULL. Separators are never stripped. */
 const ap_model *ap_catalog_find_model(const ap_catalog *catalog, const char *name);
@@ -234,14 +257,34 @@ const ap_cloud *ap_catalog_find_cloud(const ap_catalog *catalog, const char *id)
 const ap_rig *ap_catalog_find_rig(const ap_catalog *catalog, const char *id);
 const ap_stack *ap_catalog_find_stack(const ap_catalog *catalog, const char *id);
 
+const ap_chip *ap_catalog_chip(const ap_catalog *catalog, const char *id); /* exact id only */
+const ap_image *ap_catalog_find_image(const ap_catalog *catalog, const char *id);
+/* Any kind ("chips" or "chip") by name; instances and regions as CLOUD/NAME. NULL when unknown. */
+const void *ap_catalog_find_any(const ap_catalog *catalog, const char *kind, const char *name);
+
+/* Prices. A kind is an ap_price_kind; the unknown is NaN. */
+double ap_price_usd(const ap_price *price, int kind);
+const char *ap_price_kind_name(int kind);   /* "on-demand" "spot" "reserved-1y" "reserved-3y" */
+int ap_price_kind_parse(const char *name);  /* -1 */
+const ap_price *ap_catalog_find_price(const ap_instance *instance, const char *region);
+/* The cheapest known price of that kind among the regions that match one of the globs (NULL or empty: all); ties go to
+ * the region that sorts first. NULL when there is none. */
+const ap_price *ap_instance_cheapest(const ap_instance *instance, int kind, const ap_strings *region_globs);
+
 /* A chip by any spelling: one chip; or a choice (several ids: the caller must ask); or nothing (suggestions). */
 typedef struct ap_chip_match {
     const ap_chip *chip;          /* exact, or NULL */
     const ap_chip *choices[24];   /* when the spelling leaves a choice */
     size_t choice_count;
-    double count;                 /* chips that the spelling stands for (an 8-GPU SKU: 8) */
+    double count;                 /* chips that the spelling stands for (an 8-GPU SKU: 8); NaN when sources differ */
+    bool known;                   /* the spelling is on record, even if its chip is not in the catalog */
 } ap_chip_match;
+/* Exact id, else exact alias, else normalised as above. Aliases of several sources that mean different chips, and a bare
+ * series name ("a100"), give a choice. */
 ap_chip_match ap_catalog_find_chip(const ap_catalog *catalog, const char *name);
+/* The same as spelled by one provider ("gke" …) where it has spellings of its own; else as above. */
+ap_chip_match ap_catalog_find_chip_at(const ap_catalog *catalog, const char *provider, const char *name);
+/* "did you mean …?" over ids and aliases of a kind, or NULL. Instances: wanted is CLOUD/NAME. */
 const char *ap_catalog_suggest(const ap_catalog *catalog, const char *kind /* "chip" "model" … */, const char *wanted,
                                ap_arena *arena);
 
