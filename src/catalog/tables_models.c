@@ -156,6 +156,7 @@ static const ap_field stack_fields[] = {
     TEXT("family", family, "Stack family of the calibration: fsdp mcore meg21 xla hf dle habana neuron ipu tree …"),
     TEXTS("kinds", kinds, "Chip kinds it runs on."),
     TEXTS("domains", domains, "Model domains it trains; absent = any of its framework."),
+    TEXTS("default_for", default_for, "Globs over DOMAIN:METHOD:KIND:VENDOR in lower case: taken when no stack is named."),
     BOOL("tp", tp, "Supports tensor parallelism."),
     BOOL("pp", pp, "Supports pipeline parallelism."),
     BOOL("cp", cp, "Supports context parallelism."),

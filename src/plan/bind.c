@@ -1,0 +1,173 @@
+/* Job + hardware -> the estimator's case. Chooses precision and stack where the job leaves them open. */
+#include <string.h>
+
+#include "base/num.h"
+#include "plan/plan.h"
+
+static const ap_finding *refuse(ap_arena *arena, const char *id, const char *message)
+{
+    ap_finding *finding = AP_NEW(arena, ap_finding);
+    *finding = (ap_finding){id, message};
+    return finding;
+}
+
+static bool is_table(const ap_model *model)
+{
+    return ap_streq(model->domain, "trees") || ap_streq(model->domain, "classic");
+}
+
+/* 16 bit where matrix units make it worth while, bf16 first; networks on CPUs use it with AMX only. */
+static int usual_precision(const ap_job *job, const ap_chip *chip)
+{
+    if (is_table(&job->model))
+        return AP_PREC_FP32;
+    double fp32 = ap_or(chip->peak.fp32, 0);
+    if (chip->kind == AP_CHIP_CPU)
+        return ap_starts_with(chip->generation ? chip->generation : "", "cpu-amx") ? AP_PREC_BF16 : AP_PREC_FP32;
+    if (chip->peak.bf16 > 1.3 * fp32)
+        return AP_PREC_BF16;
+    if (chip->peak.fp16 > 1.3 * fp32)
+        return AP_PREC_FP16;
+    return fp32 > 0 || !ap_known(chip->peak.bf16) ? AP_PREC_FP32 : AP_PREC_BF16;
+}
+
+static const ap_finding *bind_precision(const ap_job *job, const ap_chip *chip, ap_arena *arena, ap_case *ret)
+{
+    ret->precision = job->precision >= 0 ? job->precision : usual_precision(job, chip);
+    ret->base_precision = job->base_precision;
+    if (ap_known(ap_chip_peak(chip, (ap_precision)ret->precision)))
+        return NULL;
+    return refuse(arena, "AP2001",
+                  ap_arena_printf(arena, "%s has no %s units", chip->name, ap_precision_name((ap_precision)ret->precision)));
+}
+
+/* A framework is known under several words: pytorch-xla on TPUs, pytorch-neuronx on Trainium, "pytorch (SynapseAI)". */
+static bool chip_runs(const ap_chip *chip, const char *framework)
+{
+    if (chip->frameworks.count == 0)
+        return true;
+    for (size_t i = 0; i < chip->frameworks.count; i++)
+        if (ap_starts_with(chip->frameworks.items[i], framework))
+            return true;
+    return false;
+}
+
+static bool is_tree_library(int framework)
+{
+    return framework >= 3 && framework <= 6;
+}
+
+static const ap_finding *bind_framework(const ap_job *job, const ap_chip *chip, ap_arena *arena, ap_case *ret)
+{
+    const char *name = ap_framework_names[job->framework];
+    bool trees = is_tree_library(job->framework) || is_table(&job->model);
+    if (trees && chip->kind != AP_CHIP_CPU && !(chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "NVIDIA")))
+        return refuse(arena, "AP2010", ap_arena_printf(arena, "tree and classic libraries do not run on %s", chip->name));
+    if (job->framework == 6 && chip->kind != AP_CHIP_CPU)
+        return refuse(arena, "AP2010", ap_arena_printf(arena, "scikit-learn runs on CPUs, not on %s", chip->name));
+    if (job->framework == AP_FRAMEWORK_ANY) {
+        ret->framework = is_table(&job->model) ? job->model.library : NULL;
+        return NULL;
+    }
+    if (!trees && !chip_runs(chip, name))
+        return refuse(arena, "AP2011", ap_arena_printf(arena, "%s does not run on %s", name, chip->name));
+    ret->framework = name;
+    return NULL;
+}
+
+static bool stack_runs_on(const ap_stack *stack, const ap_chip *chip)
+{
+    const char *kind = ap_chip_kind_name(chip->kind);
+    for (size_t i = 0; i < stack->kinds.count; i++)
+        if (ap_streq(stack->kinds.items[i], kind))
+            return true;
+    return stack->kinds.count == 0;
+}
+
+/* default_for holds globs over DOMAIN:METHOD:KIND:VENDOR, most specific stacks first in the data. */
+static const ap_stack *usual_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena)
+{
+    char *key = ap_str_lower(arena, ap_arena_printf(arena, "%s:%s:%s:%s", job->model.domain ? job->model.domain : "other",
+                                                    ap_method_names[job->method], ap_chip_kind_name(chip->kind),
+                                                    chip->vendor ? chip->vendor : ""));
+    for (size_t i = 0; i < catalog->stacks.count; i++) {
+        const ap_stack *stack = &catalog->stacks.items[i];
+        bool other = job->framework != AP_FRAMEWORK_ANY && stack->framework &&
+                     !ap_streq(stack->framework, ap_framework_names[job->framework]);
+        if (other)
+            continue;
+        for (size_t k = 0; k < stack->default_for.count; k++)
+            if (ap_glob_match(stack->default_for.items[k], key))
+                return stack;
+    }
+    return NULL;
+}
+
+static const ap_finding *bind_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena,
+                                    ap_case *ret)
+{
+    const char *asked = job->workload->stack;
+    const ap_stack *stack = asked ? ap_catalog_find_stack(catalog, asked) : usual_stack(job, catalog, chip, arena);
+    if (asked && stack && !stack_runs_on(stack, chip))
+        return refuse(arena, "AP2012", ap_arena_printf(arena, "%s does not run on %s", stack->name ? stack->name : stack->id, chip->name));
+    ret->stack_info = stack;
+    ret->stack = stack ? stack->id : asked;
+    if (!ret->framework && stack)
+        ret->framework = stack->framework;
+    return NULL;
+}
+
+static void bind_job(const ap_job *job, ap_case *ret)
+{
+    const ap_workload *w = job->workload;
+    ret->model = &job->model;
+    ret->domain = job->model.domain;
+    ret->arch = job->model.arch;
+    ret->method = job->method;
+    ret->optimizer = job->optimizer;
+    ret->flash = w->flash_attention;
+    ret->compile = w->compile;
+    ret->packing = w->packing;
+    ret->optimizer_in_backward = w->optimizer_in_backward;
+    ret->offload = job->offload;
+    ret->lora_rank = job->lora_rank;
+    ret->lora_target_count = job->lora_target_count;
+    ret->input = w->input;
+    ret->seq_len = job->seq_len;
+    ret->global_batch = job->global_batch;
+    ret->samples_total = job->samples;
+    ret->tokens_total = job->tokens;
+    ret->samples_per_epoch = job->samples_per_epoch;
+    ret->epochs = job->epochs;
+    ret->dataset = job->dataset ? job->dataset->id : NULL;
+    ret->dataset_info = job->dataset;
+    ret->recipe = job->recipe;
+    ret->rows = job->rows;
+    ret->features = job->features;
+    ret->trees = job->model.trees;
+    ret->depth = job->model.depth;
+    ret->leaves = job->model.leaves;
+}
+
+const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, const ap_hardware *hw, ap_arena *arena,
+                               ap_case *ret)
+{
+    ap_case_clear(ret);
+    bind_job(job, ret);
+    ret->chip = hw->chip;
+    ret->chips = hw->chips;
+    ret->chips_per_node = hw->chips_per_host;
+    ret->threads = hw->threads;
+    ret->nic_bytes_per_s = hw->nic_bytes_per_s;
+    ret->intra_bytes_per_s = hw->intra_bytes_per_s;
+    ret->fabric = hw->fabric;
+    ret->domain_chips = hw->domain_chips;
+    ret->host_vcpus = hw->vcpus;
+    ret->host_memory_bytes = hw->memory_bytes;
+    const ap_finding *problem = bind_framework(job, hw->chip, arena, ret);
+    if (!problem)
+        problem = bind_precision(job, hw->chip, arena, ret);
+    if (!problem)
+        problem = bind_stack(job, catalog, hw->chip, arena, ret);
+    return problem;
+}

@@ -1,0 +1,123 @@
+/* The planner: from a job to ranked hardware.
+ *
+ *   bind       job + hardware            -> the estimator's case
+ *   layouts    case                      -> the fastest parallel layout that fits
+ *   offers     hardware + constraints    -> prices (region, pricing kind)
+ *   search     catalog                   -> results and rejections
+ *   rank       results                   -> score, Pareto flag, order, groups
+ *
+ * Results and everything they point to live in the search's arena. Deterministic: the same input gives the same order. */
+#ifndef AP_PLAN_PLAN_H
+#define AP_PLAN_PLAN_H
+
+#include "catalog/catalog.h"
+#include "estimate/estimate.h"
+#include "plan/hardware.h"
+#include "workload/workload.h"
+
+/* A verdict with its id: AP1xxx (docs/rules). Static or arena text. */
+typedef struct ap_finding {
+    const char *id;
+    const char *message;
+} ap_finding;
+
+typedef AP_LIST(ap_finding) ap_findings;
+
+/* The best layout on one piece of hardware, priced or not. */
+typedef struct ap_plan {
+    ap_hardware hw;
+    const ap_finding *refused;  /* why the job cannot run here at all, or NULL */
+    const char *stack;          /* or NULL */
+    int precision;
+    ap_estimate est;
+    ap_run_estimate run;        /* energy at PUE 1 */
+} ap_plan;
+
+typedef struct ap_result {
+    const char *target;        /* spelling that --on takes: "gcp/a3-highgpu-8g:2@us-central1+spot" */
+    ap_hardware hw;
+    const ap_price *price;     /* NULL: no price known */
+    int pricing;               /* ap_pricing */
+    double usd_per_h;          /* all machines, after discount; NaN unknown, 0 free */
+    const char *priced_from;   /* CHIP targets: the offer the price is from */
+    const ap_region *region;   /* for carbon; or NULL */
+    const struct ap_plan *plan; /* shared by every offer of the same hardware */
+    double cost_p10, cost_p50, cost_p90; /* USD, NaN unknown */
+    double energy_kwh, co2_kg; /* NaN unknown */
+    double score;              /* lower is better; NaN = cannot be ranked */
+    bool pareto;
+    int rank;
+    size_t other_regions;      /* further regions of this machine, behind this row */
+    ap_findings reasons, warnings;
+} ap_result;
+
+typedef struct ap_rejection {
+    const char *target, *rule, *message;
+    double nearness;           /* how far from feasible, for the order: 1.1 = 10 % over the limit; larger is farther */
+} ap_rejection;
+
+typedef struct ap_advice {
+    const char *id, *message;
+    double saves_usd, saves_h; /* negative = costs more; NaN unknown */
+} ap_advice;
+
+typedef enum ap_grouping { AP_GROUP_NONE, AP_GROUP_INSTANCE, AP_GROUP_CHIP, AP_GROUP_CLOUD, AP_GROUP_REGION } ap_grouping;
+extern const char *const ap_grouping_names[];
+extern const char *const ap_pricing_names[]; /* "on-demand" "spot" "reserved-1y" "reserved-3y" */
+
+typedef struct ap_discount { /* --discount aws=0.2 */
+    const char *cloud;
+    double fraction;
+} ap_discount;
+
+typedef struct ap_plan_options {
+    ap_constraints constraints; /* the workload's, with the command line's laid over */
+    ap_grouping group_by;
+    AP_LIST(ap_discount) discounts;
+} ap_plan_options;
+
+typedef struct ap_search {
+    const ap_job *job;
+    const ap_catalog *catalog;
+    const ap_calibration *calibration;
+    const ap_plan_options *options;
+    ap_arena *arena;
+    ap_result *results;        /* ranked, grouped */
+    size_t result_count, result_capacity;
+    ap_rejection *rejected;    /* nearest first */
+    size_t rejected_count, rejected_capacity;
+    ap_plan **plans;           /* one for each hardware that differs in speed */
+    size_t plan_count, plan_capacity;
+    size_t targets;            /* instances x node counts looked at */
+    size_t plans_evaluated;    /* layouts estimated */
+    size_t priced_results;     /* before grouping */
+} ap_search;
+
+/* Everything in one: enumerate, estimate, price, rank, group. */
+void ap_search_run(ap_search *search);
+/* The plan for one piece of hardware, estimated once and kept. plan->est.error says why there is no estimate. */
+const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw);
+/* Price, cost, energy and carbon of a plan. `price` NULL = unknown (rigs and bare chips without an offer). */
+void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret);
+/* Whole run over the limits the user set? Returns the finding and how far over (1.1 = 10 %), or NULL. */
+const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness);
+
+/* -- parts, for tests and other commands ----------------------------------------------------------------------------- */
+
+/* The estimator's view of the job on this hardware. Precision and stack are chosen here where the job leaves them open;
+ * returns NULL, or the finding that says why the job cannot run there (unsupported precision, framework …). */
+const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, const ap_hardware *hw, ap_arena *arena,
+                               ap_case *ret);
+/* Tries layouts; the fastest that fits goes to ret_best, else the smallest with verdict does-not-fit. Returns how many
+ * were estimated. */
+size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_estimate *ret_best);
+
+double ap_price_of(const ap_price *price, int pricing); /* USD/h of the whole machine, NaN unknown */
+/* NULL when the instance passes the constraints that need no estimate, else why not. */
+const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance *instance, const ap_chip *chip);
+bool ap_filter_region(const ap_search *search, const ap_instance *instance, const char *region);
+bool ap_filter_pricing(const ap_search *search, int pricing);
+
+void ap_rank_results(ap_search *search);
+
+#endif

@@ -1,0 +1,296 @@
+/* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
+ * and pricing kind. */
+#include "base/num.h"
+#include "plan/plan.h"
+
+enum {
+    USUAL_MOST_CHIPS = 64,      /* without a limit from the user … */
+    MOST_CHIPS = 16384,
+    SMALL_HOST_MACHINES = 4     /* hosts of fewer than four chips have no fabric worth scaling over */
+};
+#define LONG_RUN_H 2160.0       /* … more chips only where the run would exceed 90 days */
+
+static ap_plan *find_plan(const ap_search *search, const ap_hardware *hw)
+{
+    for (size_t i = search->plan_count; i-- > 0;)
+        if (ap_hardware_same_speed(&search->plans[i]->hw, hw))
+            return search->plans[i];
+    return NULL;
+}
+
+static void estimate_plan(ap_search *search, ap_plan *plan)
+{
+    ap_case job;
+    ap_est_context context;
+    plan->refused = ap_plan_bind(search->job, search->catalog, &plan->hw, search->arena, &job);
+    plan->precision = job.precision;
+    plan->stack = job.stack;
+    if (plan->refused) {
+        plan->est.error = plan->refused->message;
+        return;
+    }
+    ap_est_init(&context, search->calibration, &job);
+    search->plans_evaluated += ap_plan_best_layout(&context, search->job, &plan->est);
+    if (!plan->est.error)
+        ap_est_whole_run(&context, &plan->est, 1, &plan->run);
+}
+
+const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
+{
+    ap_plan *plan = find_plan(search, hw);
+    if (plan)
+        return plan;
+    plan = AP_NEW(search->arena, ap_plan);
+    plan->hw = *hw;
+    *AP_PUSH(search->arena, search->plans, search->plan_count, search->plan_capacity) = plan;
+    estimate_plan(search, plan);
+    return plan;
+}
+
+static double discounted(const ap_search *search, const ap_instance *instance, double usd_per_h)
+{
+    for (size_t i = 0; i < search->options->discounts.count; i++)
+        if (ap_streq(search->options->discounts.items[i].cloud, instance->cloud))
+            usd_per_h *= 1 - search->options->discounts.items[i].fraction;
+    return usd_per_h;
+}
+
+static const char *target_text(ap_arena *arena, const ap_instance *instance, double machines, const char *region, int pricing)
+{
+    const char *count = machines > 1 ? ap_arena_printf(arena, ":%.0f", machines) : "";
+    return ap_arena_printf(arena, "%s/%s%s@%s%s%s", instance->cloud, instance->name, count, region,
+                           pricing == AP_ON_DEMAND ? "" : "+", pricing == AP_ON_DEMAND ? "" : ap_pricing_names[pricing]);
+}
+
+void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
+{
+    const ap_instance *instance = plan->hw.instance;
+    ret->plan = plan;
+    ret->hw = ret->hw.chip ? ret->hw : plan->hw;
+    instance = ret->hw.instance;
+    ret->price = price;
+    ret->pricing = pricing;
+    ret->usd_per_h = ret->hw.usd_per_h;
+    if (price && instance)
+        ret->usd_per_h = discounted(search, instance, ap_price_of(price, pricing)) * ret->hw.machines;
+    ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
+    const ap_run_estimate *run = &plan->run;
+    ret->cost_p10 = run->hours_p10 * ret->usd_per_h;
+    ret->cost_p50 = run->hours_p50 * ret->usd_per_h;
+    ret->cost_p90 = run->hours_p90 * ret->usd_per_h;
+    const ap_cloud *cloud = instance ? ap_catalog_find_cloud(search->catalog, instance->cloud) : NULL;
+    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, instance ? 1.2 : 1));
+    ret->energy_kwh = run->energy_kwh * pue;
+    ret->co2_kg = ret->region ? ret->energy_kwh * ret->region->carbon_g_per_kwh / 1000 : AP_UNKNOWN;
+    ret->score = AP_UNKNOWN;
+}
+
+static const ap_finding *over(const ap_search *search, const char *id, const char *message)
+{
+    ap_finding *finding = AP_NEW(search->arena, ap_finding);
+    *finding = (ap_finding){id, message};
+    return finding;
+}
+
+const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness)
+{
+    const ap_constraints *c = &search->options->constraints;
+    ap_arena *arena = search->arena;
+    double hours = result->plan->run.hours_p50;
+    double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
+    if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
+        *ret_nearness = hours * 3600 / c->deadline_s;
+        return over(search, "AP4010", ap_arena_printf(arena, "takes %.3g h, the deadline is %.3g h", hours, c->deadline_s / 3600));
+    }
+    if (ap_known(c->budget_usd) && result->cost_p50 > c->budget_usd) {
+        *ret_nearness = result->cost_p50 / c->budget_usd;
+        return over(search, "AP4011", ap_arena_printf(arena, "costs %.4g USD, the budget is %.4g USD", result->cost_p50, c->budget_usd));
+    }
+    if (ap_known(c->max_price_usd_per_h) && result->usd_per_h > c->max_price_usd_per_h) {
+        *ret_nearness = result->usd_per_h / c->max_price_usd_per_h;
+        return over(search, "AP4012", ap_arena_printf(arena, "%.4g USD/h is over the limit of %.4g USD/h", result->usd_per_h, c->max_price_usd_per_h));
+    }
+    if (ap_known(session) && hours * 3600 > session) {
+        *ret_nearness = hours * 3600 / session;
+        return over(search, "AP4013", ap_arena_printf(arena, "takes %.3g h, a session there ends after %.3g h", hours, session / 3600));
+    }
+    return NULL;
+}
+
+static void reject(ap_search *search, const char *target, const ap_finding *why, double nearness)
+{
+    *AP_PUSH(search->arena, search->rejected, search->rejected_count, search->rejected_capacity) =
+        (ap_rejection){target, why->id, why->message, nearness};
+}
+
+/* One priced offer of a plan that fits: a result, or a rejection by the limits. */
+static bool offer_result(ap_search *search, const ap_plan *plan, const ap_hardware *hw, const ap_price *price, int pricing)
+{
+    ap_result result = {.hw = *hw};
+    double nearness;
+    ap_result_fill(search, plan, price, pricing, &result);
+    if (!(result.usd_per_h >= 0))
+        return false;
+    result.target = target_text(search->arena, hw->instance, hw->machines, price->region, pricing);
+    const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
+    if (limit) {
+        reject(search, result.target, limit, nearness);
+        return false;
+    }
+    *AP_PUSH(search->arena, search->results, search->result_count, search->result_capacity) = result;
+    return true;
+}
+
+static bool every_region_wanted(const ap_search *search)
+{
+    return search->options->group_by == AP_GROUP_NONE || search->options->group_by == AP_GROUP_REGION ||
+           search->job->objective == AP_BY_CO2;
+}
+
+/* Cheapest region of a pricing kind, or NULL; counts how many there are. */
+static const ap_price *cheapest(const ap_search *search, const ap_instance *instance, int pricing, size_t *ret_count)
+{
+    const ap_price *best = NULL;
+    *ret_count = 0;
+    for (size_t i = 0; i < instance->prices.count; i++) {
+        const ap_price *price = &instance->prices.items[i];
+        if (!(ap_price_of(price, pricing) >= 0) || !ap_filter_region(search, instance, price->region))
+            continue;
+        ++*ret_count;
+        if (!best || ap_price_of(price, pricing) < ap_price_of(best, pricing))
+            best = price;
+    }
+    return best;
+}
+
+/* Every offer of one hardware. Returns whether any result came of it. */
+static bool price_plan(ap_search *search, const ap_plan *plan, const ap_hardware *hw)
+{
+    bool any = false;
+    for (int pricing = AP_ON_DEMAND; pricing <= AP_RESERVED_3Y; pricing++) {
+        if (!ap_filter_pricing(search, pricing))
+            continue;
+        if (!every_region_wanted(search)) {
+            size_t count, before = search->result_count;
+            const ap_price *price = cheapest(search, hw->instance, pricing, &count);
+            any = (price && offer_result(search, plan, hw, price, pricing)) || any;
+            if (search->result_count > before)
+                search->results[before].other_regions = count - 1;
+            continue;
+        }
+        for (size_t i = 0; i < hw->instance->prices.count; i++) {
+            const ap_price *price = &hw->instance->prices.items[i];
+            if (ap_filter_region(search, hw->instance, price->region))
+                any = offer_result(search, plan, hw, price, pricing) || any;
+        }
+    }
+    return any;
+}
+
+static bool may_scale_out(const ap_instance *instance, const ap_chip *chip)
+{
+    if (ap_streq(instance->market, "marketplace") || ap_streq(instance->market, "notebook") || ap_streq(instance->market, "free"))
+        return false;
+    return chip->kind == AP_CHIP_GPU || chip->kind == AP_CHIP_ASIC;
+}
+
+static double most_machines(const ap_search *search, const ap_instance *instance, const ap_chip *chip)
+{
+    const ap_constraints *c = &search->options->constraints;
+    ap_engine engine = ap_est_engine(&(ap_case){.domain = search->job->model.domain, .arch = search->job->model.arch, .chip = chip});
+    if (!may_scale_out(instance, chip) || engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV)
+        return 1;
+    double chips = fmin(ap_or(c->max_chips, MOST_CHIPS), ap_or(c->chips.high, MOST_CHIPS));
+    double machines = floor(chips / instance->chip_count);
+    return instance->chip_count < 4 ? fmin(machines, SMALL_HOST_MACHINES) : machines;
+}
+
+/* Twice the machines again? Only up to the usual number, or while the job does not fit or would run for months. */
+static bool worth_doubling(const ap_search *search, const ap_plan *plan)
+{
+    const ap_constraints *c = &search->options->constraints;
+    if (plan->refused || (plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT))
+        return false;
+    bool limited_by_user = ap_known(c->max_chips) || ap_known(c->chips.high);
+    if (plan->hw.chips < USUAL_MOST_CHIPS || limited_by_user)
+        return true;
+    if (plan->est.verdict == AP_DOES_NOT_FIT)
+        return plan->est.peak_bytes < 64 * plan->est.capacity_bytes;
+    double wanted_h = ap_known(c->deadline_s) ? c->deadline_s / 3600 : LONG_RUN_H;
+    return plan->run.hours_p50 > wanted_h;
+}
+
+static const ap_finding *does_not_fit(const ap_search *search, const ap_plan *plan)
+{
+    const ap_estimate *est = &plan->est;
+    size_t largest = 0;
+    for (size_t i = 1; i < est->memory_count; i++)
+        if (est->memory[i].seconds > est->memory[largest].seconds)
+            largest = i;
+    return over(search, "AP2020",
+                ap_arena_printf(search->arena, "needs %.1f GiB of %.1f GiB%s%s", est->peak_bytes / 1073741824.0,
+                                est->capacity_bytes / 1073741824.0, est->memory_count ? ", most for " : "",
+                                est->memory_count ? est->memory[largest].name : ""));
+}
+
+static void search_instance(ap_search *search, const ap_instance *instance, const ap_chip *chip)
+{
+    const ap_constraints *c = &search->options->constraints;
+    const char *name = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
+    double most = most_machines(search, instance, chip);
+    const ap_plan *missed = NULL;
+    bool fitted = false;
+    for (double machines = 1; machines <= most; machines *= 2) {
+        ap_hardware hw = ap_hardware_of_instance(search->catalog, instance, machines);
+        if (hw.chips < ap_or(c->chips.low, 0))
+            continue;
+        search->targets++;
+        const ap_plan *plan = ap_search_plan(search, &hw);
+        if (!plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT) {
+            fitted = true;
+            price_plan(search, plan, &hw);
+        } else {
+            missed = missed ? missed : plan;
+        }
+        if (!worth_doubling(search, plan))
+            break;
+    }
+    if (fitted || !missed)
+        return;
+    const ap_finding *why = missed->refused                 ? missed->refused
+                            : missed->est.error             ? over(search, "AP2021", missed->est.error)
+                                                            : does_not_fit(search, missed);
+    double nearness = missed->refused || missed->est.error ? INFINITY : missed->est.peak_bytes / missed->est.capacity_bytes;
+    reject(search, name, why, nearness);
+}
+
+/* Does any region and pricing kind that the user admits have a price? */
+static bool has_price(const ap_search *search, const ap_instance *instance)
+{
+    size_t count;
+    for (int pricing = AP_ON_DEMAND; pricing <= AP_RESERVED_3Y; pricing++)
+        if (ap_filter_pricing(search, pricing) && cheapest(search, instance, pricing, &count))
+            return true;
+    return false;
+}
+
+void ap_search_run(ap_search *search)
+{
+    for (size_t i = 0; i < search->catalog->instances.count; i++) {
+        const ap_instance *instance = &search->catalog->instances.items[i];
+        const ap_chip *chip = ap_catalog_find_chip(search->catalog, instance->chip).chip;
+        if (!chip || !(instance->chip_count > 0))
+            continue;
+        const ap_finding *filtered = ap_filter_instance(search, instance, chip);
+        const char *name = filtered || !has_price(search, instance)
+                               ? ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name)
+                               : NULL;
+        if (filtered)
+            reject(search, name, filtered, INFINITY);
+        else if (name)
+            reject(search, name, over(search, "AP4014", "no price known for what was asked (region, pricing)"), INFINITY);
+        else
+            search_instance(search, instance, chip);
+    }
+    ap_rank_results(search);
+}
