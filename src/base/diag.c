@@ -8,6 +8,14 @@ void ap_diags_init(ap_diags *diags, ap_arena *arena)
     *diags = (ap_diags){.arena = arena};
 }
 
+/* Messages quote what the input holds; control characters of a hostile file must not reach a terminal. */
+static void make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < 0x20 || *c == 0x7F)
+            *c = *c == '\n' || *c == '\t' ? ' ' : '?';
+}
+
 ap_diag *ap_diag_add(ap_diags *diags, ap_severity severity, int code, ap_pos pos, const char *format, ...)
 {
     if (severity == AP_ERROR)
@@ -22,6 +30,7 @@ ap_diag *ap_diag_add(ap_diags *diags, ap_severity severity, int code, ap_pos pos
     va_start(args, format);
     ap_sbuf_vprintf(&message, format, args);
     va_end(args);
+    make_printable(message.text);
     ap_diag *diag = AP_PUSH(diags->arena, diags->items, diags->count, diags->capacity);
     *diag = (ap_diag){.severity = severity, .code = code, .pos = pos, .message = message.text};
     diag->pos.file = ap_arena_strdup(diags->arena, pos.file);

@@ -33,7 +33,7 @@ typedef enum ap_dim {
  * On failure writes a one-line reason with what was expected (arena text). */
 bool ap_units_parse(const char *text, ap_dim dim, double *ret_value, ap_arena *arena, const char **ret_reason);
 
-/* For people: "80 GiB", "3.35 TB/s", "2.5 h", "1.50 B" — three significant digits. */
+/* For people: "80 GiB", "3.35 TB/s", "2.5 h", "1.5 B": at most three significant digits; NaN is "unknown". */
 void ap_units_format(double value, ap_dim dim, ap_sbuf *out);
 const char *ap_dim_expected(ap_dim dim); /* "a size such as 80GB or 512MiB" */
 

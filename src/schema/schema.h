@@ -73,7 +73,8 @@ struct ap_object {
     void (*check)(const void *object, ap_pos pos, ap_diags *diags);
 };
 
-/* Loads a mapping into out (set to "absent" first). All findings are collected (codes 02xx: 0201 unknown key, 0202
+/* Loads a mapping into out (set to "absent" first). Texts and positions are not copied: the node's arena must live as
+ * long as the struct. A null is "absent" where the key is optional. TEXT(S) with `names` take only these words. All findings are collected (codes 02xx: 0201 unknown key, 0202
  * missing key, 0203 wrong kind, 0204 bad number/unit, 0205 out of range, 0206 unknown word, 0207 bad id, 0208 null). */
 AP_CHECKED ap_status ap_schema_load(const ap_object *object, const ap_node *node, void *out, ap_arena *arena,
                                     ap_diags *diags);

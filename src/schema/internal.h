@@ -1,0 +1,32 @@
+/* Shared by the files of src/schema; not for others. */
+#ifndef AP_SCHEMA_INTERNAL_H
+#define AP_SCHEMA_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "schema/schema.h"
+
+#define AP_SCHEMA_FIELDS_MAX 256
+
+typedef struct ap_schema_loader {
+    ap_arena *arena;
+    ap_diags *diags;
+} ap_schema_loader;
+
+/* Reads one value of a field into the struct; `base` is the struct that field->offset counts from. */
+void ap_schema_load_value(ap_schema_loader *loader, const ap_field *field, const ap_node *node, void *base);
+void ap_schema_load_map(ap_schema_loader *loader, const ap_object *object, const ap_node *node, void *out);
+void ap_schema_clear_field(const ap_field *field, void *base);
+/* Reports key as unknown in object, with the nearest ones or all of them. */
+void ap_schema_report_unknown(ap_schema_loader *loader, const ap_object *object, const char *key, ap_pos pos,
+                              const ap_node *value);
+
+static inline void *ap_schema_at(void *base, size_t offset)
+{
+    return (char *)base + offset;
+}
+
+/* Size of one field's value inside its struct. */
+size_t ap_schema_field_size(const ap_field *field);
+
+#endif
