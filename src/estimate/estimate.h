@@ -114,7 +114,7 @@ struct ap_est_context {
     double assumed_values[AP_ASSUMED_MAX];
     size_t assumed_count;
     double consts[AP_CALIB_MAX_CONSTS]; /* effective constants of this case */
-    double work[64];                   /* engine's own: work per sample, ceilings … (named by enums in the engine) */
+    double work[160];                  /* engine's own: work per sample, ceilings … (named by enums in the engine) */
     int basis;                         /* engine's complete() may set AP_BASIS_RULE_OF_THUMB; else -1 on entry */
     const ap_calibration *calibration;
     const char *levels[AP_CALIB_MAX_LEVELS]; /* levels of the case's keys, and which of them were in the fit */
