@@ -47,7 +47,10 @@ ap_engine ap_est_engine(const ap_case *job)
         return AP_ENGINE_TREE;
     if (ap_streq(domain, "rl") && (!job->chip || job->chip->kind == AP_CHIP_CPU) && !ap_streq(arch, "cnn"))
         return AP_ENGINE_ENV;
-    if (ap_streq(domain, "llm"))
+    /* Text encoders and encoder-decoders of a known shape are transformers like any other. */
+    bool transformer = ap_streq(arch, "encoder") || ap_streq(arch, "encdec") || ap_streq(arch, "decoder") || ap_streq(arch, "moe");
+    bool shape = job->model && job->model->hidden > 0 && (job->model->layers > 0 || job->model->enc_layers > 0);
+    if (ap_streq(domain, "llm") || (ap_streq(domain, "nlp") && transformer && shape))
         return AP_ENGINE_LLM;
     return AP_ENGINE_DL;
 }

@@ -192,6 +192,7 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
     ap_keys_addf(keys, "family-method", "%s|%s", family,
                  job->method == AP_METHOD_QLORA ? "qlora" : job->method == AP_METHOD_LORA ? "lora" : "full");
     ap_keys_add(keys, "suite", job->suite);
+    ap_keys_add(keys, "run-kind", job->run_kind);
 }
 
 static double first_known(double a, double b, double c)

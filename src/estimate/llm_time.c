@@ -4,6 +4,12 @@
 
 #include "estimate/llm.h"
 
+/* A share that is hidden: deviations may carry it past the ends. */
+static double share(double value)
+{
+    return fmin(0.98, fmax(0, value));
+}
+
 typedef struct gemm_rate {
     double rate, half; /* FLOP/s of an endless product; size at which a dimension costs 1 + half/size */
 } gemm_rate;
@@ -108,12 +114,12 @@ static void layer_comm(const scope *x, layer *ret)
     const ap_llm_plan *p = x->p;
     double t = p->tp, m = x->tokens, e = f->element;
     if (t > 1)
-        ret->tp = 2 * (2 * e * m * s->hidden * (t - 1) / t / ap_llm_ring(f, t, 1) + latency(x, t)) * (1 - x->k[LLM_hide_tp]);
+        ret->tp = 2 * (2 * e * m * s->hidden * (t - 1) / t / ap_llm_ring(f, t, 1) + latency(x, t)) * (1 - share(x->k[LLM_hide_tp]));
     if (p->cp > 1)
         ret->cp = e * m * 2 * s->kv_heads * s->v_dim * (p->cp - 1) / t / ap_llm_ring(f, p->cp, t);
     if (s->experts > 0 && p->ep > 1)
         ret->ep = s->moe_share * 2 * (m * s->top_k * s->hidden * e * (p->ep - 1) / p->ep / ap_llm_ring(f, p->ep, t) + latency(x, p->ep)) *
-                  (1 - x->k[LLM_hide_ep]);
+                  (1 - share(x->k[LLM_hide_ep]));
 }
 
 /* M-36: gathering a layer's sharded weights. */
@@ -153,7 +159,7 @@ static double exposed_sync(const scope *x, double backward)
 {
     const ap_llm_facts *f = x->f;
     const ap_llm_plan *p = x->p;
-    double ranks = p->dp * p->cp, hide = x->k[LLM_hide_dp], seconds;
+    double ranks = p->dp * p->cp, hide = share(x->k[LLM_hide_dp]), seconds;
     if (!(ranks > 1))
         return 0;
     double params = local_params(f, p);
