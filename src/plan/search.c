@@ -260,7 +260,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
     const ap_finding *why = missed->refused                 ? missed->refused
                             : missed->est.error             ? over(search, "AP2021", missed->est.error)
                                                             : does_not_fit(search, missed);
-    double nearness = missed->refused || missed->est.error ? INFINITY : missed->est.peak_bytes / missed->est.capacity_bytes;
+    double nearness = missed->refused || missed->est.error ? (double)INFINITY : missed->est.peak_bytes / missed->est.capacity_bytes;
     reject(search, name, why, nearness);
 }
 

@@ -1,0 +1,35 @@
+/* Views: results -> typed documents. They choose what is said, in which words and order; they print and compute nothing
+ * but sums of what is shown. Every document starts with the same head (ap_view_begin). */
+#ifndef AP_VIEW_VIEW_H
+#define AP_VIEW_VIEW_H
+
+#include "plan/plan.h"
+#include "report/doc.h"
+
+typedef struct ap_view_options {
+    size_t limit;        /* rows of the main table, 0 = all */
+    bool limit_given;    /* machine formats show all unless the user set a limit */
+    bool explain, why_not, wide;
+    const char *currency; /* NULL = USD */
+    double rate;          /* units of currency per USD, 1 for USD */
+    const char *as_of;    /* ages count from here, YYYY-MM-DD */
+} ap_view_options;
+
+/* Adds schema_version, kind, program version and catalog to the document. */
+ap_doc *ap_view_begin(ap_arena *arena, const char *kind, const ap_catalog *catalog);
+
+/* One RESULT of the contract. */
+ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *result);
+ap_value *ap_view_workload(ap_arena *arena, const ap_job *job);
+ap_value *ap_view_assumptions(ap_arena *arena, const ap_job *job);
+
+ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
+                               const ap_view_options *options);
+ap_doc *ap_view_estimate(ap_arena *arena, const ap_search *search, const ap_result *results, size_t count,
+                         const ap_view_options *options);
+/* kind: a plural of the contract ("chips" …). NULL when there is no such list. */
+ap_doc *ap_view_list(ap_arena *arena, const ap_catalog *catalog, const char *kind, const ap_view_options *options);
+/* Every value of one record with its source; NULL when the kind has no such record. */
+ap_doc *ap_view_show(ap_arena *arena, const ap_catalog *catalog, const char *kind, const char *name);
+
+#endif
