@@ -42,6 +42,8 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
         return plan;
     plan = AP_NEW(search->arena, ap_plan);
     plan->hw = *hw;
+    plan->run = (ap_run_estimate){AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN,
+                                  AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN};
     *AP_PUSH(search->arena, search->plans, search->plan_count, search->plan_capacity) = plan;
     estimate_plan(search, plan);
     return plan;

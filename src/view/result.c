@@ -126,10 +126,40 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
         put_text(arena, map, "price_usd_per_h", "no offer with a price");
     if (!ap_known(result->co2_kg))
         put_text(arena, map, "co2_kg", result->region ? "no energy estimate" : "carbon intensity of the place is unknown");
-    if (!ap_known(plan->est.tokens_per_step))
+    if (plan->est.error)
+        put_text(arena, map, "step_time_s", plan->est.error);
+    else if (!ap_known(plan->est.tokens_per_step))
         put_text(arena, map, "tokens_per_s", "the model has no tokens");
-    if (!ap_known(plan->est.mfu))
+    if (!plan->est.error && !ap_known(plan->est.mfu))
         put_text(arena, map, "mfu", "not a matter of matrix units");
+    return map;
+}
+
+/* Short texts for people, so that a table needs no logic. */
+static ap_value *label_value(ap_arena *arena, const ap_result *result)
+{
+    const ap_hardware *hw = &result->hw;
+    const ap_layout *layout = &result->plan->est.layout;
+    ap_value *map = ap_value_map(arena);
+    bool cpu = hw->chip->kind == AP_CHIP_CPU;
+    if (cpu && ap_known(hw->threads))
+        put_text(arena, map, "hardware", ap_arena_printf(arena, "%s, %.0f vCPU", hw->chip->id, hw->threads));
+    else
+        put_text(arena, map, "hardware", ap_arena_printf(arena, "%g x %s", hw->chips, hw->chip->id));
+    ap_sbuf text;
+    ap_sbuf_init(&text, arena);
+    const struct { const char *name; double degree; } degrees[] = {{"dp", layout->dp}, {"tp", layout->tp}, {"pp", layout->pp},
+                                                                   {"cp", layout->cp}, {"ep", layout->ep}};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+        if (degrees[i].degree > 1)
+            ap_sbuf_printf(&text, "%s%s%g", text.len ? " " : "", degrees[i].name, degrees[i].degree);
+    if (layout->sharding > AP_SHARD_DDP)
+        ap_sbuf_printf(&text, "%s%s", text.len ? " " : "", ap_sharding_names[layout->sharding]);
+    if (ap_known(layout->micro_batch))
+        ap_sbuf_printf(&text, "%smb%g", text.len ? " " : "", layout->micro_batch);
+    if (layout->recompute > AP_RECOMPUTE_NONE)
+        ap_sbuf_printf(&text, " recompute-%s", ap_recompute_names[layout->recompute]);
+    put_text(arena, map, "layout", text.text);
     return map;
 }
 
@@ -162,6 +192,7 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     if (result->rank > 0)
         ap_value_put(arena, map, "rank", ap_value_int(arena, result->rank));
     put_offer(arena, map, result);
+    ap_value_put(arena, map, "label", label_value(arena, result));
     ap_value_put(arena, map, "plan", plan_value(arena, plan));
     ap_value_put(arena, map, "step_time_s", ok ? quantiles(arena, est->step_s * exp(est->ln_low), est->step_s, est->step_s * exp(est->ln_high)) : ap_value_null(arena));
     put_num(arena, map, "tokens_per_s", ok ? est->tokens_per_step / est->step_s : AP_UNKNOWN);

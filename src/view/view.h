@@ -10,6 +10,8 @@ typedef struct ap_view_options {
     size_t limit;        /* rows of the main table, 0 = all */
     bool limit_given;    /* machine formats show all unless the user set a limit */
     bool explain, why_not, wide;
+    const ap_constraints *filter; /* lists: clouds, regions, chip globs, memory; NULL = all */
+    const char *name_glob; /* lists: only names that match; NULL = all */
     const char *currency; /* NULL = USD */
     double rate;          /* units of currency per USD, 1 for USD */
     const char *as_of;    /* ages count from here, YYYY-MM-DD */

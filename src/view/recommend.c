@@ -1,0 +1,203 @@
+/* The recommendation: what was asked, what was assumed, the ranking, what was not feasible, and what would save money. */
+#include "base/num.h"
+#include "base/units.h"
+#include "view/view.h"
+
+static const ap_column columns[] = {
+    {.title = "#", .path = "rank", .format = AP_CELL_INTEGER, .priority = 1, .right = true},
+    {.title = "Target", .path = "target", .priority = 1, .flexible = true},
+    {.title = "Hardware", .path = "label.hardware", .priority = 2, .flexible = true},
+    {.title = "Time", .path = "time_h.p50", .low_path = "time_h.p10", .high_path = "time_h.p90", .format = AP_CELL_HOURS,
+     .priority = 1, .right = true},
+    {.title = "Cost USD", .path = "cost_usd.p50", .low_path = "cost_usd.p10", .high_path = "cost_usd.p90",
+     .format = AP_CELL_USD, .priority = 1, .right = true},
+    {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 4, .right = true},
+    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
+    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
+    {.title = "Fit", .path = "memory.verdict", .priority = 7},
+    {.title = "Layout", .path = "label.layout", .priority = 5, .flexible = true},
+    {.title = "Bound by", .path = "bottleneck", .priority = 6},
+    {.title = "kWh", .path = "energy_kwh", .format = AP_CELL_AUTO, .priority = 7, .right = true},
+    {.title = "Basis", .path = "estimate_basis", .priority = 5},
+    {.title = "Pareto", .path = "pareto", .format = AP_CELL_YES, .priority = 8},
+    {.title = "Step", .path = "step_time_s.p50", .format = AP_CELL_SECONDS, .priority = 9, .right = true},
+    {.title = "MFU", .path = "mfu", .format = AP_CELL_PERCENT, .priority = 9, .right = true},
+    {.title = "CO2 kg", .path = "co2_kg", .format = AP_CELL_AUTO, .priority = 9, .right = true},
+    {.title = "Price as of", .path = "price_as_of", .priority = 8},
+    {.title = "Price source", .path = "price_source", .priority = 9, .flexible = true},
+};
+
+/* Without an amount of data there is no run to price: compare steps instead. */
+static const ap_column step_columns[] = {
+    {.title = "#", .path = "rank", .format = AP_CELL_INTEGER, .priority = 1, .right = true},
+    {.title = "Target", .path = "target", .priority = 1, .flexible = true},
+    {.title = "Hardware", .path = "label.hardware", .priority = 2, .flexible = true},
+    {.title = "Step", .path = "step_time_s.p50", .low_path = "step_time_s.p10", .high_path = "step_time_s.p90",
+     .format = AP_CELL_SECONDS, .priority = 1, .right = true},
+    {.title = "Samples/s", .path = "samples_per_s", .format = AP_CELL_COUNT, .priority = 2, .right = true},
+    {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 1, .right = true},
+    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
+    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
+    {.title = "Layout", .path = "label.layout", .priority = 5, .flexible = true},
+    {.title = "Bound by", .path = "bottleneck", .priority = 6},
+    {.title = "Basis", .path = "estimate_basis", .priority = 5},
+};
+
+static void add_count(ap_sbuf *line, const char *label, double value)
+{
+    if (!ap_known(value))
+        return;
+    ap_sbuf_add(line, " · ");
+    ap_units_format(value, AP_DIM_COUNT, line);
+    ap_sbuf_printf(line, " %s", label);
+}
+
+static void add_request(ap_doc *doc, const ap_job *job)
+{
+    ap_sbuf line;
+    ap_sbuf_init(&line, doc->arena);
+    ap_sbuf_printf(&line, "%s · %s", job->model_label ? job->model_label : "model", ap_method_names[job->method]);
+    add_count(&line, "parameters", job->model.params);
+    if (ap_known(job->tokens))
+        add_count(&line, "tokens", job->tokens);
+    else if (ap_known(job->rows))
+        add_count(&line, "rows", job->rows);
+    else
+        add_count(&line, "samples", job->samples);
+    ap_sbuf_printf(&line, " · ranked by %s", ap_objective_names[job->objective]);
+    ap_doc_heading(doc, line.text);
+}
+
+static void add_assumptions(ap_doc *doc, const ap_job *job)
+{
+    if (job->assumption_count == 0)
+        return;
+    ap_sbuf line;
+    ap_sbuf_init(&line, doc->arena);
+    ap_sbuf_add(&line, "Assumed: ");
+    for (size_t i = 0; i < job->assumption_count; i++)
+        ap_sbuf_printf(&line, "%s%s %s (%s)", i ? ", " : "", job->assumptions[i].field, job->assumptions[i].value,
+                       job->assumptions[i].because);
+    ap_sbuf_add_char(&line, '.');
+    ap_doc_paragraph(doc, "%s", line.text);
+}
+
+static ap_value *rejected_value(ap_arena *arena, const ap_search *search)
+{
+    ap_value *list = ap_value_list(arena);
+    for (size_t i = 0; i < search->rejected_count; i++) {
+        ap_value *item = ap_value_map(arena);
+        ap_value_put(arena, item, "target", ap_value_text(arena, search->rejected[i].target));
+        ap_value_put(arena, item, "rule", ap_value_text(arena, search->rejected[i].rule));
+        ap_value_put(arena, item, "message", ap_value_text(arena, search->rejected[i].message));
+        ap_value_push(arena, list, item);
+    }
+    return list;
+}
+
+static ap_value *advice_value(ap_arena *arena, const ap_advice *advice, size_t count)
+{
+    ap_value *list = ap_value_list(arena);
+    for (size_t i = 0; i < count; i++) {
+        ap_value *item = ap_value_map(arena);
+        ap_value_put(arena, item, "id", ap_value_text(arena, advice[i].id));
+        ap_value_put(arena, item, "message", ap_value_text(arena, advice[i].message));
+        ap_value_put(arena, item, "saves_usd", ap_value_num(arena, advice[i].saves_usd));
+        ap_value_put(arena, item, "saves_h", ap_value_num(arena, advice[i].saves_h));
+        ap_value_push(arena, list, item);
+    }
+    return list;
+}
+
+static void add_findings(ap_doc *doc, const char *title, const ap_findings *findings)
+{
+    if (findings->count == 0)
+        return;
+    ap_value *bullets = ap_value_list(doc->arena);
+    for (size_t i = 0; i < findings->count; i++)
+        ap_value_push(doc->arena, bullets,
+                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]", findings->items[i].message,
+                                                                findings->items[i].id)));
+    ap_doc_heading(doc, title);
+    ap_doc_bullets(doc, bullets);
+}
+
+static void add_rejections(ap_doc *doc, const ap_search *search, bool all)
+{
+    size_t shown = all ? search->rejected_count : search->result_count == 0 ? 5 : 0;
+    if (search->rejected_count == 0)
+        return;
+    if (shown == 0) {
+        ap_doc_paragraph(doc, "%zu machines were not feasible (see --why-not).", search->rejected_count);
+        return;
+    }
+    ap_value *bullets = ap_value_list(doc->arena);
+    for (size_t i = 0; i < search->rejected_count && i < shown; i++)
+        ap_value_push(doc->arena, bullets,
+                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s: %s [%s]", search->rejected[i].target,
+                                                                search->rejected[i].message, search->rejected[i].rule)));
+    ap_doc_heading(doc, search->result_count == 0 ? "Nothing is feasible. Nearest misses" : "Not feasible");
+    ap_doc_bullets(doc, bullets);
+}
+
+static void add_advice(ap_doc *doc, const ap_advice *advice, size_t count)
+{
+    if (count == 0)
+        return;
+    ap_value *bullets = ap_value_list(doc->arena);
+    for (size_t i = 0; i < count && i < 5; i++)
+        ap_value_push(doc->arena, bullets,
+                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]", advice[i].message, advice[i].id)));
+    ap_doc_heading(doc, "Worth knowing");
+    ap_doc_bullets(doc, bullets);
+}
+
+static ap_value *search_value(ap_arena *arena, const ap_search *search)
+{
+    ap_value *map = ap_value_map(arena);
+    ap_value_put(arena, map, "targets", ap_value_int(arena, (int64_t)search->targets));
+    ap_value_put(arena, map, "plans_evaluated", ap_value_int(arena, (int64_t)search->plans_evaluated));
+    ap_value_put(arena, map, "priced", ap_value_int(arena, (int64_t)search->priced_results));
+    ap_value_put(arena, map, "groups", ap_value_int(arena, (int64_t)search->result_count));
+    return map;
+}
+
+static void add_table(ap_doc *doc, const ap_search *search, const ap_value *rows, const ap_view_options *options)
+{
+    bool run = !search->job->unknown_run;
+    ap_block *table = run ? ap_doc_table(doc, rows, columns, sizeof columns / sizeof *columns)
+                          : ap_doc_table(doc, rows, step_columns, sizeof step_columns / sizeof *step_columns);
+    table->main = true;
+    table->limit = options->limit;
+}
+
+ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
+                               const ap_view_options *options)
+{
+    const ap_job *job = search->job;
+    ap_doc *doc = ap_view_begin(arena, "recommendation", search->catalog);
+    ap_value *results = ap_value_list(arena);
+    size_t most = options->limit_given && options->limit ? options->limit : search->result_count;
+    for (size_t i = 0; i < search->result_count && i < most; i++)
+        ap_value_push(arena, results, ap_view_result(arena, job, &search->results[i]));
+    ap_value_put(arena, doc->root, "workload", ap_view_workload(arena, job));
+    ap_value_put(arena, doc->root, "assumptions", ap_view_assumptions(arena, job));
+    ap_value_put(arena, doc->root, "results", results);
+    ap_value_put(arena, doc->root, "rejected", rejected_value(arena, search));
+    ap_value_put(arena, doc->root, "search", search_value(arena, search));
+    ap_value_put(arena, doc->root, "advice", advice_value(arena, advice, advice_count));
+    add_request(doc, job);
+    add_assumptions(doc, job);
+    if (job->unknown_run)
+        ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
+    if (search->result_count) {
+        add_table(doc, search, results, options);
+        ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices: %s and older, per row in --format wide.",
+                         search->catalog->prices_as_of ? search->catalog->prices_as_of : "dates vary");
+        add_findings(doc, "Why the first", &search->results[0].reasons);
+        add_findings(doc, "Beware", &search->results[0].warnings);
+    }
+    add_advice(doc, advice, advice_count);
+    add_rejections(doc, search, options->why_not);
+    return doc;
+}
