@@ -1,0 +1,109 @@
+/* show KIND NAME: every value of one record with its source. */
+#include "base/num.h"
+#include "catalog/tables.h"
+#include "view/record.h"
+#include "view/view.h"
+
+typedef struct found_record {
+    const ap_object *object;
+    const void *record;
+    const ap_provenance *from;
+} found_record;
+
+static const ap_column columns[] = {
+    {.title = "Field", .path = "field", .priority = 1},
+    {.title = "Value", .path = "value", .priority = 1, .flexible = true},
+    {.title = "Source", .path = "source", .priority = 2, .flexible = true},
+};
+
+/* CLOUD/INSTANCE */
+static const ap_instance *find_instance(const ap_catalog *catalog, const char *name, ap_arena *arena)
+{
+    const char *slash = name;
+    while (*slash && *slash != '/')
+        slash++;
+    if (!*slash)
+        return NULL;
+    return ap_catalog_find_instance(catalog, ap_arena_strndup(arena, name, (size_t)(slash - name)), slash + 1);
+}
+
+static const ap_region *find_region(const ap_catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->regions.count; i++) {
+        const ap_region *region = &catalog->regions.items[i];
+        if (ap_streq(region->id, name))
+            return region;
+    }
+    return NULL;
+}
+
+#define RECORD(table, pointer) (found_record){&(table), (pointer), (pointer) ? &(pointer)->from : NULL}
+
+static found_record find(const ap_catalog *catalog, const char *kind, const char *name, ap_arena *arena)
+{
+    if (ap_streq(kind, "chips")) {
+        const ap_chip *chip = ap_catalog_find_chip(catalog, name).chip;
+        return RECORD(ap_chip_object, chip);
+    }
+    if (ap_streq(kind, "instances")) {
+        const ap_instance *instance = find_instance(catalog, name, arena);
+        return RECORD(ap_instance_object, instance);
+    }
+    if (ap_streq(kind, "models")) {
+        const ap_model *model = ap_catalog_find_model(catalog, name);
+        return RECORD(ap_model_object, model);
+    }
+    if (ap_streq(kind, "datasets")) {
+        const ap_dataset *dataset = ap_catalog_find_dataset(catalog, name);
+        return RECORD(ap_dataset_object, dataset);
+    }
+    if (ap_streq(kind, "clouds")) {
+        const ap_cloud *cloud = ap_catalog_find_cloud(catalog, name);
+        return RECORD(ap_cloud_object, cloud);
+    }
+    if (ap_streq(kind, "regions")) {
+        const ap_region *region = find_region(catalog, name);
+        return RECORD(ap_region_object, region);
+    }
+    if (ap_streq(kind, "rigs")) {
+        const ap_rig *rig = ap_catalog_find_rig(catalog, name);
+        return RECORD(ap_rig_object, rig);
+    }
+    if (ap_streq(kind, "stacks")) {
+        const ap_stack *stack = ap_catalog_find_stack(catalog, name);
+        return RECORD(ap_stack_object, stack);
+    }
+    for (size_t i = 0; ap_streq(kind, "recipes") && i < catalog->recipes.count; i++)
+        if (ap_streq(catalog->recipes.items[i].id, name))
+            return RECORD(ap_recipe_object, &catalog->recipes.items[i]);
+    for (size_t i = 0; ap_streq(kind, "images") && i < catalog->images.count; i++)
+        if (ap_streq(catalog->images.items[i].id, name))
+            return RECORD(ap_image_object, &catalog->images.items[i]);
+    return (found_record){0};
+}
+
+static ap_value *sources_value(ap_arena *arena, const ap_provenance *from)
+{
+    ap_value *list = ap_value_list(arena);
+    if (from->source)
+        ap_value_push(arena, list, ap_value_text(arena, from->source));
+    for (size_t i = 0; i < from->sources.count; i++)
+        ap_value_push(arena, list,
+                      ap_value_text(arena, ap_arena_printf(arena, "%s: %s", from->sources.items[i].key, from->sources.items[i].value)));
+    return list;
+}
+
+ap_doc *ap_view_show(ap_arena *arena, const ap_catalog *catalog, const char *kind, const char *name)
+{
+    found_record found = find(catalog, kind, name, arena);
+    if (!found.record)
+        return NULL;
+    ap_doc *doc = ap_view_begin(arena, found.object->name, catalog);
+    ap_value *lines = ap_view_record_lines(arena, found.object, found.record, found.from->source, &found.from->sources);
+    ap_value_put(arena, doc->root, found.object->name, ap_view_record(arena, found.object, found.record));
+    ap_value_put(arena, doc->root, "values", lines);
+    ap_value_put(arena, doc->root, "sources", sources_value(arena, found.from));
+    ap_doc_heading(doc, ap_arena_printf(arena, "%s %s", found.object->name, name));
+    ap_doc_table(doc, lines, columns, sizeof columns / sizeof *columns)->main = true;
+    return doc;
+}
