@@ -20,7 +20,7 @@ void ap_case_clear(ap_case *job)
 {
     *job = (ap_case){0};
     job->method = job->precision = job->base_precision = job->optimizer = -1;
-    job->flash = job->compile = job->packing = job->optimizer_in_backward = -1;
+    job->flash = job->compile = job->packing = job->optimizer_in_backward = job->channels_last = -1;
     double *const unknown[] = {
         &job->lora_rank,         &job->lora_target_count,   &job->seq_len,           &job->global_batch,
         &job->samples_total,     &job->tokens_total,        &job->samples_per_epoch, &job->epochs,

@@ -1,0 +1,146 @@
+/* By what the constants of the engine vary, and in which interval cell a case lies. No key is a row, a batch or a count
+ * of chips. */
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "estimate/dl_internal.h"
+
+static bool is_any(const char *text, const char *const *names)
+{
+    for (; text && *names; names++)
+        if (ap_streq(text, *names))
+            return true;
+    return false;
+}
+
+bool ap_dl_is_mlperf(const ap_case *job)
+{
+    static const char *const always[] = {"ngc-mlperf", "mlperf-other", "mlperf-tpu", NULL};
+    return ap_streq(job->suite, "mlperf") || is_any(job->stack, always);
+}
+
+const char *ap_dl_suite(const ap_case *job)
+{
+    if (ap_dl_is_mlperf(job))
+        return "mlperf";
+    if (ap_streq(job->suite, "lambda"))
+        return "lambda";
+    return job->stack && ap_starts_with(job->stack, "dle") ? "dle" : "other";
+}
+
+/* Depth-wise and grouped convolutions move many activations for little arithmetic. */
+static const char *work_class(const ap_est_context *context)
+{
+    const ap_model *model = context->job.model;
+    double ratio = model->acts / (model->fwd_mac / 1e3);
+    if (!ap_known(ratio) || ap_streq(context->job.arch, "vit") || !ap_streq(context->job.domain, "vision"))
+        return context->job.arch ? context->job.arch : "other";
+    return ratio > 8.0 ? "cnn-sparse" : ratio > 4.0 ? "cnn-grouped" : "cnn-dense";
+}
+
+static const char *chip_generation(const ap_chip *chip)
+{
+    return chip->generation ? chip->generation : "unknown";
+}
+
+static void add_machine(const ap_est_context *context, ap_engine_keys *ret)
+{
+    const ap_case *job = &context->job;
+    const char *path = ap_dl_path_names[(int)context->work[DL_W_PATH]];
+    ap_keys_add(ret, "path", path);
+    ap_keys_add(ret, "chip", job->chip->id);
+    ap_keys_add(ret, "generation", chip_generation(job->chip));
+    ap_keys_addf(ret, "chip_path", "%s|%s", job->chip->id, path);
+    ap_keys_addf(ret, "generation_path", "%s|%s", chip_generation(job->chip), path);
+    static const char *const kinds[] = {"cpu", "gpu", "tpu", "asic"};
+    ap_keys_add(ret, "kind", kinds[job->chip->kind]);
+    ap_keys_add(ret, "link", ap_dl_link_names[(int)context->work[DL_W_LINK_KIND]]);
+}
+
+static void add_model(const ap_est_context *context, ap_engine_keys *ret)
+{
+    const ap_case *job = &context->job;
+    const char *profile = ap_dl_profile(job);
+    bool half = context->work[DL_W_BYTES] < 3.0;
+    ap_keys_add(ret, "profile", profile);
+    ap_keys_add(ret, "default", ap_dl_class(job));
+    /* Two levels with one key: the data may move a model more whose work is not known. */
+    ap_keys_add(ret, "model", job->model->id);
+    ap_keys_add(ret, context->work[DL_W_KNOWN] > 1.5 ? "work" : "work_rough", profile);
+    ap_keys_addf(ret, "work_bits", "%s|%s", profile, half ? "16" : "32");
+    ap_keys_add(ret, "family", job->model->family);
+    const char *class = work_class(context);
+    ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
+    if (job->channels_last == 1)
+        ap_keys_addf(ret, "layout", "nhwc|%s", class);
+    if (ap_streq(job->domain, "nlp") && ap_known(ap_dl_seq(job)))
+        ap_keys_addf(ret, "flavour", "%s|%.0f%s", job->model->id, ap_dl_seq(job),
+                     job->method == AP_METHOD_PRETRAIN ? "p" : "f");
+}
+
+static const char *stack_of(const ap_case *job)
+{
+    if (!job->stack)
+        return NULL;
+    if (ap_streq(job->stack, "torch7") && (!job->framework_note || !strstr(job->framework_note, "cuDNN")))
+        return "torch7-nn";
+    return job->stack;
+}
+
+static void add_software(const ap_est_context *context, ap_engine_keys *ret)
+{
+    const ap_case *job = &context->job;
+    const char *suite = ap_dl_suite(job), *stack = stack_of(job), *profile = ap_dl_profile(job);
+    bool mlperf = ap_dl_is_mlperf(job);
+    ap_keys_add(ret, "suite", suite);
+    ap_keys_add(ret, "stack", stack);
+    if (stack)
+        ap_keys_addf(ret, "implementation", "%s|%s%s%s", profile, mlperf ? "mlperf" : stack,
+                     ap_streq(suite, "lambda") ? "|lambda" : "",
+                     !ap_streq(job->domain, "nlp") ? "" : job->method == AP_METHOD_PRETRAIN ? "|pretrain" : "|finetune");
+    if (ap_streq(suite, "lambda"))
+        ap_keys_addf(ret, "fill", "%s|%s", profile, context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
+    const char *kind = mlperf ? "mlperf" : stack ? stack : "none";
+    ap_keys_addf(ret, "run", "%s|%s", job->model->id, kind);
+    if (!ap_known(ap_case_samples(job)))
+        ap_keys_addf(ret, "recipe", "%s|%s|%s|%s|%.0f", profile, kind, job->dataset ? job->dataset : "",
+                     job->method == AP_METHOD_PRETRAIN ? "p" : "f", ap_or(ap_dl_seq(job), 0.0));
+    static const char *const inputs[] = {"cpu", "gpu"};
+    (void)inputs;
+    ap_keys_add(ret, "domain", job->domain);
+}
+
+void ap_dl_keys(const ap_est_context *context, ap_engine_keys *ret)
+{
+    add_machine(context, ret);
+    add_model(context, ret);
+    add_software(context, ret);
+}
+
+/* Cells: kind of answer, then what of model, implementation and chip was in the fit, then scale and domain. */
+void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
+{
+    const ap_case *job = &context->job;
+    int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough");
+    int implementation = ap_est_seen(context, "implementation"), stack = ap_est_seen(context, "stack");
+    int chip = ap_est_seen(context, "chip_path") ? 2 : ap_est_seen(context, "chip") ? 1 : 0;
+    if (quantity == AP_Q_MEMORY) {
+        ap_cells_addf(ret, "m%d|s%d|b%d|%s", model, stack, layout_known, job->domain);
+        ap_cells_addf(ret, "m%d|s%d|b%d", model, stack, layout_known);
+        ap_cells_addf(ret, "m%d|s%d", model, stack);
+        return;
+    }
+    int nodes = context->work[DL_W_OUT] > 1.0, known = (int)context->work[DL_W_KNOWN];
+    char kind = 'r';
+    if (quantity == AP_Q_RUN)
+        kind = ap_known(ap_case_samples(job)) ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
+    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d|%s", kind, model, implementation, chip, known, nodes, job->domain);
+    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d", kind, model, implementation, chip, known, nodes);
+    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d", kind, model, implementation, chip, known);
+    ap_cells_addf(ret, "%c|m%d|i%d|c%d", kind, model, implementation, chip);
+    ap_cells_addf(ret, "%c|m%d|i%d", kind, model, implementation);
+    ap_cells_addf(ret, "%c|m%d", kind, model);
+    ap_cells_addf(ret, "%c", kind);
+}

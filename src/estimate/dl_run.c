@@ -1,0 +1,63 @@
+/* Whole runs of the engine (M-76), and figures in the units that publications use. */
+#include <math.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "estimate/dl_internal.h"
+
+/* Samples to train when neither case nor recipe says: an order of magnitude (the constant `recipe` corrects it by job). */
+static double usual_samples(const ap_case *job)
+{
+    double per_epoch = ap_known(job->samples_per_epoch) ? job->samples_per_epoch
+                       : job->dataset_info             ? job->dataset_info->samples
+                                                       : AP_UNKNOWN;
+    if (ap_dl_is_encoder(job))
+        return job->method != AP_METHOD_PRETRAIN ? 1.8e5 : ap_dl_is_mlperf(job) ? 2.5e6 : 6e8;
+    if (ap_streq(job->domain, "vision"))
+        per_epoch = ap_or(per_epoch, 1281167.0);
+    double epochs = ap_or(job->epochs, ap_streq(job->domain, "vision") ? 90.0 : 30.0);
+    return ap_known(per_epoch) ? per_epoch * epochs : ap_streq(job->arch, "dlrm") ? 3.6e9 : 1e7;
+}
+
+static bool counts_units(const ap_case *job)
+{
+    return ap_streq(job->domain, "speech") || ap_streq(job->model->id, "gnmt");
+}
+
+void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_run_estimate *ret)
+{
+    const ap_case *job = &context->job;
+    const double *k = context->consts;
+    double samples = ap_case_samples(job);
+    if (!ap_known(samples)) {
+        if (!job->run_kind) /* a plan: hours of nothing stated would be invented */
+            return;
+        double batch = ap_or(job->global_batch, step->samples_per_step);
+        samples = usual_samples(job) * k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
+    }
+    ret->samples = samples;
+    ret->steps = samples / step->samples_per_step;
+    ret->tokens = ret->steps * step->tokens_per_step;
+    ret->overhead_s = k[DL_run_start] + ret->steps * step->step_s * (k[DL_run_time] - 1.0);
+    ret->hours_p50 = (ret->steps * step->step_s * k[DL_run_time] + k[DL_run_start]) / 3600.0;
+    (void)counts_units;
+}
+
+double ap_dl_predict(const ap_est_context *context, const ap_estimate *estimate, ap_metric metric, const char *unit)
+{
+    const double *work = context->work;
+    bool encoder = ap_dl_is_encoder(&context->job);
+    if (metric == AP_METRIC_TOKENS_PER_S || (metric == AP_METRIC_SAMPLES_PER_S && !encoder))
+        return (encoder ? estimate->tokens_per_step : estimate->samples_per_step * work[DL_W_UNITS]) / estimate->step_s;
+    if (metric == AP_METRIC_PEAK_MEM_GIB) {
+        /* A run that was measured did fit; a suite that fills the card reports the card. */
+        const double *k = context->consts;
+        double full = k[DL_mem_full] * work[DL_W_CAPACITY], need = estimate->peak_bytes;
+        bool lambda = ap_streq(ap_dl_suite(&context->job), "lambda");
+        if (lambda)
+            need = ap_known(context->job.global_batch) ? fmin(full, need * k[DL_mem_margin]) : full;
+        return fmin(need, 1.05 * work[DL_W_CAPACITY]) / 1073741824.0;
+    }
+    (void)unit;
+    return AP_UNKNOWN;
+}
