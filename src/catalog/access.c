@@ -23,7 +23,8 @@ const ap_access ap_accesses[AP_KIND_COUNT] = {
     [AP_KIND_RECIPES] = {"recipes", "recipe", NO, OF(ap_recipe, id), NO, NO, NO, OF(ap_recipe, from), OF(ap_recipe, pos)},
     [AP_KIND_RIGS] = {"rigs", "rig", NO, OF(ap_rig, id), NO, NO, NO, OF(ap_rig, from), OF(ap_rig, pos)},
     [AP_KIND_IMAGES] = {"images", "image", NO, OF(ap_image, id), NO, NO, NO, OF(ap_image, from), OF(ap_image, pos)},
-    [AP_KIND_STACKS] = {"stacks", "stack", NO, OF(ap_stack, id), NO, NO, NO, OF(ap_stack, from), OF(ap_stack, pos)},
+    [AP_KIND_STACKS] = {"stacks", "stack", NO, OF(ap_stack, id), NO, OF(ap_stack, aliases), NO, OF(ap_stack, from),
+                        OF(ap_stack, pos)},
 };
 /* clang-format on */
 

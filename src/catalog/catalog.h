@@ -233,7 +233,9 @@ const char *ap_catalog_builtin_prices_as_of(void);
 AP_CHECKED ap_status ap_catalog_load_dir(const char *dir, ap_arena *arena, ap_diags *diags, ap_catalog **ret_catalog);
 /* Lays a user's file over a catalog: a record with a known id replaces the fields it gives (nested mappings field by
  * field, an instance's prices by region), a new id is added. All or nothing: on AP_BAD_DATA the catalog is unchanged.
- * Records found before are stale afterwards: overlay first, then look up. */
+ * Records found before are stale afterwards: overlay first, then look up. Keys of a settings file (config.yaml,
+ * .accelpick.yaml) that are no catalog's, files without catalog lists that hold rules or calibration, and empty files
+ * are passed over. */
 AP_CHECKED ap_status ap_catalog_overlay(ap_catalog *catalog, const char *path, ap_diags *diags);
 /* The same from a parsed mapping, whose other keys (settings in .accelpick.yaml) are passed over. */
 AP_CHECKED ap_status ap_catalog_overlay_map(ap_catalog *catalog, const ap_node *map, ap_diags *diags);

@@ -116,9 +116,11 @@ static void check_aliases(const ap_catalog *catalog, int kind, const void *recor
         }
 }
 
+/* Rules of thumb are recipes for any model. */
 static void check_recipe(const ap_catalog *catalog, const ap_recipe *recipe, ap_diags *diags)
 {
-    check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"model", AP_KIND_MODELS, recipe->model}, diags);
+    if (!ap_streq(recipe->model, "any"))
+        check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"model", AP_KIND_MODELS, recipe->model}, diags);
     check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"dataset", AP_KIND_DATASETS, recipe->dataset}, diags);
 }
 

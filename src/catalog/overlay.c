@@ -281,8 +281,34 @@ ap_status ap_catalog_overlay_map(ap_catalog *catalog, const ap_node *map, ap_dia
     return good && ap_overlay_batch(catalog, &batch, diags) ? AP_OK : AP_BAD_DATA;
 }
 
+/* Files that hold settings, with or without catalog lists; whoever reads the settings checks their keys. */
+static bool is_settings_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return strcmp(name, ".accelpick.yaml") == 0 || strcmp(name, "config.yaml") == 0;
+}
+
+/* Users keep rules and fitted constants beside their catalog files; those are read by other layers. */
+static bool belongs_elsewhere(const ap_node *map)
+{
+    static const char *const foreign_keys[] = {"rules", "policies", "engine", "calibration", "providers"};
+    for (size_t i = 0; i < sizeof foreign_keys / sizeof *foreign_keys; i++)
+        if (ap_node_get(map, foreign_keys[i]))
+            return true;
+    return false;
+}
+
+static bool has_list(const ap_node *map)
+{
+    for (int kind = 0; kind < AP_KIND_COUNT; kind++)
+        if (ap_node_get(map, ap_accesses[kind].kind))
+            return true;
+    return false;
+}
+
 /* Reads, validates and lays a file over the catalog. */
-static ap_status overlay_file(ap_catalog *catalog, const char *path, ap_diags *diags)
+static ap_status overlay_file(ap_catalog *catalog, const char *path, bool strict, ap_diags *diags)
 {
     char *text;
     size_t len;
@@ -294,12 +320,16 @@ static ap_status overlay_file(ap_catalog *catalog, const char *path, ap_diags *d
     status = ap_yaml_parse(text, len, name, AP_YAML_STRICT, AP_YAML_CATALOG_BYTES, catalog->arena, diags, &docs);
     if (status != AP_OK)
         return AP_BAD_DATA;
+    bool settings = !strict && is_settings_file(path);
+    if (!strict && (docs.count == 0 || (!has_list(docs.items[0]) && (settings || belongs_elsewhere(docs.items[0])))))
+        return AP_OK;
     if (docs.count == 0) {
         ap_diag_add(diags, AP_ERROR, 304, (ap_pos){name, 1, 1},
                     "a catalog file needs a list such as chips:, instances: or models:");
         return AP_BAD_DATA;
     }
-    ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name};
+    ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name,
+                    .skip_other_keys = settings};
     ap_batch batch;
     bool good = ap_load_map(&load, docs.items[0], &batch) && ap_overlay_batch(catalog, &batch, diags);
     if (diags->count > 0)
@@ -309,13 +339,13 @@ static ap_status overlay_file(ap_catalog *catalog, const char *path, ap_diags *d
 
 ap_status ap_catalog_overlay(ap_catalog *catalog, const char *path, ap_diags *diags)
 {
-    return overlay_file(catalog, path, diags);
+    return overlay_file(catalog, path, false, diags);
 }
 
 ap_status ap_catalog_check_file(const ap_catalog *catalog, const char *path, ap_arena *arena, ap_diags *diags)
 {
     ap_catalog copy = *catalog;
     copy.arena = arena;
-    ap_status status = overlay_file(&copy, path, diags);
+    ap_status status = overlay_file(&copy, path, true, diags);
     return status == AP_BAD_DATA ? AP_BAD_INPUT : status;
 }
