@@ -12,12 +12,14 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "base/units.h"
 
 typedef enum ap_value_kind { AP_V_NULL, AP_V_BOOL, AP_V_INT, AP_V_NUM, AP_V_TEXT, AP_V_LIST, AP_V_MAP } ap_value_kind;
 
+/* Scalars are allocated without the unused part of the union: never copy an ap_value as a struct, pass pointers. */
 typedef struct ap_value ap_value;
 struct ap_value {
     ap_value_kind kind;
@@ -52,7 +54,8 @@ typedef enum ap_cell_format {
     AP_CELL_GIB,
     AP_CELL_PERCENT,   /* fraction 0.41 -> 41 % */
     AP_CELL_COUNT,     /* 1.5 M, 200 B */
-    AP_CELL_YES        /* true -> a mark, false -> empty */
+    AP_CELL_YES,       /* true -> a mark, false -> empty */
+    AP_CELL_PLAIN      /* the raw value, as machine formats print it */
 } ap_cell_format;
 
 typedef struct ap_column {
@@ -62,7 +65,7 @@ typedef struct ap_column {
     int priority;       /* 1 = always shown; higher ones are dropped first when the terminal is narrow; 9 = only `wide` */
     bool right;         /* align right */
     bool flexible;      /* may be shortened with … to fit */
-    /* "range" cells show low–high from two more paths, e.g. "3.1 (2.4–4.0)". Optional. */
+    /* "range" cells show low–high from two more paths, e.g. "3.1 h (2.4–4.0)". Optional. */
     const char *low_path, *high_path;
 } ap_column;
 
@@ -74,8 +77,10 @@ typedef struct ap_block {
     const ap_value *rows;      /* table: list of maps; sheet: a map (or list of {key,value,note}); bullets: list of text */
     const ap_column *columns;  /* table */
     size_t column_count;
-    size_t limit;              /* rows shown, 0 = all; the rest is counted in a line "shown N of M" */
-    bool wide_only, main;      /* main: the table that csv, value and --fields work on */
+    size_t limit;              /* rows shown, 0 = all; tables say "shown N of M". The main table's limit holds in every
+                                  format: its rows are cut in JSON and CSV too. */
+    bool wide_only, main;      /* main: the table that csv, value, ndjson and --fields work on; else the first table */
+    const char *empty;         /* what to say instead of a table without rows; NULL: nothing is printed */
 } ap_block;
 
 typedef struct ap_doc {
@@ -85,11 +90,14 @@ typedef struct ap_doc {
     size_t block_count, block_capacity;
 } ap_doc;
 
+/* Text is copied into the document's arena; rows, maps and columns must outlive it. A document without a table is one row
+ * for csv, value and --fields: its root. */
 ap_doc *ap_doc_new(ap_arena *arena, const char *kind);
 void ap_doc_heading(ap_doc *doc, const char *text);
 void ap_doc_paragraph(ap_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ap_doc_bullets(ap_doc *doc, const ap_value *list);
 void ap_doc_sheet(ap_doc *doc, const ap_value *map);
+/* The block may be changed until the next one is added. */
 ap_block *ap_doc_table(ap_doc *doc, const ap_value *rows, const ap_column *columns, size_t column_count);
 
 typedef enum ap_format {
@@ -105,6 +113,9 @@ typedef struct ap_render_options {
     const char **fields;  /* --fields: paths, replace the main table's columns; in JSON keep only these keys of items */
     size_t field_count;
 } ap_render_options;
+
+/* AP_USAGE with a diagnostic (0061) for each of options->fields that no row of the main table has. */
+AP_CHECKED ap_status ap_doc_check_fields(const ap_doc *doc, const ap_render_options *options, ap_diags *diags);
 
 /* Renders the whole document into `out`. A format that the document's kind does not offer is AP_USAGE. */
 AP_CHECKED ap_status ap_doc_render(const ap_doc *doc, const ap_render_options *options, ap_sbuf *out);
