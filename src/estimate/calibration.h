@@ -54,7 +54,9 @@ typedef struct ap_calib_fitted {
 
 typedef struct ap_calib_engine {
     const char *engine;        /* "llm" "dl" "tree" "env" */
-    double sigma;              /* scale of a row's residual in the fit, ln units; NaN = fitter's default */
+    /* How rows count in the fit; NaN = the fitter's default. Scales of a row's residual in ln units (rates and steps,
+     * memory, whole runs); exponent that damps large sources (weight n^-p); mean weight of a row against the priors. */
+    double sigma, sigma_memory, sigma_run, source_power, row_weight;
     AP_LIST(ap_calib_const) constants;
     AP_LIST(ap_calib_cell) intervals; /* sorted by key */
     ap_calib_fitted fitted_on;
