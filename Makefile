@@ -57,6 +57,10 @@ $(LIB): $(call obj,$(LIB_SRC) src/catalog/builtin.c)
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 
+# Fits data/calibration (for developers).
+$(B)/apfit: $(call obj,tools/apfit.c) $(LIB)
+	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -lcmocka -o $@
