@@ -12,6 +12,7 @@
 #define STEP       1e-3 /* of the numeric derivative, on the constant's scale */
 #define LOST       3.0  /* ln residual of a row whose prediction is not finite */
 #define FIXED_SIGMA 0.08
+#define PINNED     1e15
 
 typedef struct unknown { /* one free number */
     double mean, sd, low, high; /* prior and bounds on the link scale */
@@ -428,7 +429,13 @@ static void move(const fit_state *s, const double *from, const double *step)
     }
 }
 
-/* One damped step; true when the objective fell. */
+/* An unknown at its bound that is pushed outwards stays there; left in, it would bend the step of all the others. */
+static bool pinned(const unknown *u, double theta, double gradient)
+{
+    return (theta <= u->low && gradient < 0) || (theta >= u->high && gradient > 0);
+}
+
+/* One damped step, shortened when it overshoots; true when the objective fell. */
 static bool improve(fit_state *s, double *objective_value, double *damping)
 {
     size_t n = s->fit->unknown_count;
@@ -441,19 +448,25 @@ static bool improve(fit_state *s, double *objective_value, double *damping)
     curvature_of(s, curvature);
     ap_sparse_rows jacobian = s->fit->pattern;
     jacobian.values = s->values;
-    for (int attempt = 0; attempt < 6; attempt++) {
-        for (size_t i = 0; i < n; i++)
-            diagonal[i] = 1 / (s->fit->unknowns[i].sd * s->fit->unknowns[i].sd) + *damping * curvature[i];
+    for (int attempt = 0; attempt < 5; attempt++) {
+        for (size_t i = 0; i < n; i++) {
+            const unknown *u = &s->fit->unknowns[i];
+            diagonal[i] = pinned(u, from[i], gradient[i]) ? PINNED : 1 / (u->sd * u->sd) + *damping * curvature[i];
+        }
         AP_SCOPED_ARENA *inner = ap_arena_new();
         ap_fit_solve(&jacobian, s->weights, diagonal, gradient, step, inner);
-        move(s, from, step);
-        double value = objective(s);
-        if (value < *objective_value) {
-            *objective_value = value;
-            *damping = fmax(*damping / 4, 1e-6);
-            return true;
+        for (int half = 0; half < 3; half++) {
+            move(s, from, step);
+            double value = objective(s);
+            if (value < *objective_value) {
+                *objective_value = value;
+                *damping = half ? *damping * 2 : fmax(*damping / 5, 1e-6);
+                return true;
+            }
+            for (size_t i = 0; i < n; i++)
+                step[i] /= 3;
         }
-        *damping *= 6;
+        *damping = fmax(*damping * 10, 1e-3);
     }
     memcpy(s->theta, from, n * sizeof *from);
     return false;
@@ -530,7 +543,7 @@ const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, c
             s.weights[r] = 0;
             if (use && !use[r])
                 continue;
-            differentiate(&s, r, it % 4 == 0);
+            differentiate(&s, r, it % 3 == 0);
             s.weights[r] = fit->rows[r]->weight * (NU + 1) / (NU + s.residual[r] * s.residual[r]);
         }
         double before = value;
