@@ -67,6 +67,10 @@ AP_CHECKED ap_status ap_cel_compile(const char *text, ap_pos pos, const ap_fact_
 /* Evaluates over `facts[i]` = value of schema->facts[i] (or root map when dynamic). Temporaries go to `scratch`, bounded
  * by the work budget: an expression that exceeds it is AP_CEL_ERROR. */
 ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap_cel_value *root, ap_arena *scratch);
+/* A double keeps a point or exponent; infinities and NaN become text, map keys become text. */
 void ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out);
+/* Strict JSON; a number without point or exponent becomes an int. Faults carry file:line:column (code 0601). */
+AP_CHECKED ap_status ap_cel_read_json(const char *text, size_t len, const char *name, ap_arena *arena, ap_diags *diags,
+                                      ap_cel_value *ret);
 
 #endif

@@ -1,0 +1,417 @@
+/* Evaluation: a walk over the tree under a work budget. Errors are values; && || ?: and the all/exists macros absorb them
+ * as CEL has it: the side that decides wins over an error on the other, in either order. */
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/cel.h"
+
+static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node);
+
+ap_cel_value ap_cel_error(const char *message)
+{
+    return (ap_cel_value){.kind = AP_CEL_ERROR, .as.error = message};
+}
+
+bool ap_cel_spend(ap_cel_run *run, size_t work)
+{
+    run->work -= work > AP_CEL_WORK ? AP_CEL_WORK : (int64_t)work;
+    return run->work > 0;
+}
+
+static ap_cel_value too_much_work(void)
+{
+    return ap_cel_error("expression needs too much work");
+}
+
+/* A value where a bool is needed. */
+static ap_cel_value not_bool(const ap_cel_value *value)
+{
+    return ap_cel_is_bad(value) ? *value : ap_cel_error("a condition is not a bool");
+}
+
+/* Of two failures the unknown fact is the better reason: with it known there might be no failure. */
+static ap_cel_value worse(const ap_cel_value *kept, const ap_cel_value *next)
+{
+    if (kept->kind == AP_CEL_NULL || (kept->kind == AP_CEL_ERROR && next->kind == AP_CEL_UNKNOWN_FACT))
+        return *next;
+    return *kept;
+}
+
+static ap_cel_value eval_logic(ap_cel_run *run, const ap_cel_node *node, bool decisive)
+{
+    ap_cel_value failure = {.kind = AP_CEL_NULL};
+    for (size_t i = 0; i < node->count; i++) {
+        ap_cel_value value = eval(run, node->args[i]);
+        if (value.kind == AP_CEL_BOOL) {
+            if (value.as.boolean == decisive)
+                return value;
+            continue;
+        }
+        ap_cel_value bad = not_bool(&value);
+        failure = worse(&failure, &bad);
+    }
+    return failure.kind == AP_CEL_NULL ? ap_cel_bool(!decisive) : failure;
+}
+
+/* --- names --- */
+
+static ap_cel_value select_field(ap_cel_run *run, const ap_cel_value *target, const char *field)
+{
+    if (ap_cel_is_bad(target))
+        return *target;
+    ap_cel_spend(run, 8); /* a message takes memory: loops that fail must run dry */
+    if (target->kind != AP_CEL_MAP)
+        return ap_cel_error(ap_arena_printf(run->scratch, "no field '%.80s': %s has no fields", field,
+                                            ap_cel_kind_text(target->kind)));
+    ap_cel_value key = ap_cel_text(field);
+    const ap_cel_value *found = ap_cel_map_find(run, target, &key);
+    return found ? *found : ap_cel_error(ap_arena_printf(run->scratch, "no such key: %.80s", field));
+}
+
+static bool type_name(const char *name, ap_cel_value *ret_value)
+{
+    static const char *const names[] = {"int", "double", "string", "bool", "list", "map", "null_type", "type", "dyn"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *ret_value = ap_cel_text(names[i]);
+            ret_value->kind = AP_CEL_TYPE;
+            return true;
+        }
+    }
+    return false;
+}
+
+static ap_cel_value eval_path(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value value;
+    for (size_t prefix = node->as.path.count; run->root && prefix > 0; prefix--) {
+        ap_cel_value key = ap_cel_text(node->as.path.joined[prefix - 1]);
+        const ap_cel_value *found = ap_cel_map_find(run, run->root, &key);
+        if (!found)
+            continue;
+        value = *found;
+        for (size_t i = prefix; i < node->as.path.count; i++)
+            value = select_field(run, &value, node->as.path.parts[i]);
+        return value;
+    }
+    if (node->as.path.count == 1 && type_name(node->as.path.parts[0], &value))
+        return value;
+    return ap_cel_error(ap_arena_printf(run->scratch, "undeclared name '%.80s'", node->as.path.parts[0]));
+}
+
+static ap_cel_value eval_has(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value target = eval(run, node->args[0]);
+    if (ap_cel_is_bad(&target))
+        return target;
+    if (target.kind != AP_CEL_MAP)
+        return ap_cel_error("has() of something that has no fields");
+    ap_cel_value key = ap_cel_text(node->as.name.text);
+    return ap_cel_bool(ap_cel_map_find(run, &target, &key) != NULL);
+}
+
+static ap_cel_value eval_known(const ap_cel_run *run, const ap_cel_node *node)
+{
+    const ap_cel_value *fact = &run->facts[node->as.slot];
+    return ap_cel_bool(fact->kind == AP_CEL_LIST ? fact->as.list.count > 0 : fact->kind != AP_CEL_UNKNOWN_FACT);
+}
+
+/* --- aggregates --- */
+
+static ap_cel_value eval_list(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value *items = node->count ? AP_NEW_ARRAY(run->scratch, ap_cel_value, node->count) : NULL;
+    for (size_t i = 0; i < node->count; i++) {
+        items[i] = eval(run, node->args[i]);
+        if (ap_cel_is_bad(&items[i]))
+            return items[i];
+    }
+    return (ap_cel_value){.kind = AP_CEL_LIST, .as.list = {items, node->count}};
+}
+
+static ap_cel_value eval_map(ap_cel_run *run, const ap_cel_node *node)
+{
+    size_t count = node->count / 2;
+    ap_cel_value *keys = AP_NEW_ARRAY(run->scratch, ap_cel_value, node->count + 1), *values = keys + count;
+    ap_cel_value map = {.kind = AP_CEL_MAP, .as.map = {keys, values, 0}};
+    for (size_t i = 0; i < count; i++) {
+        ap_cel_value key = eval(run, node->args[2 * i]);
+        if (ap_cel_is_bad(&key))
+            return key;
+        if (key.kind != AP_CEL_INT && key.kind != AP_CEL_STRING && key.kind != AP_CEL_BOOL)
+            return ap_cel_error("a key of a map must be an int, a string or a bool");
+        if (ap_cel_map_find(run, &map, &key))
+            return ap_cel_error("a key of a map is given twice");
+        ap_cel_value value = eval(run, node->args[2 * i + 1]);
+        if (ap_cel_is_bad(&value))
+            return value;
+        keys[i] = key;
+        values[i] = value;
+        map.as.map.count++;
+    }
+    return map;
+}
+
+static ap_cel_value index_list(const ap_cel_value *list, const ap_cel_value *index)
+{
+    int64_t at;
+    if (index->kind == AP_CEL_INT)
+        at = index->as.integer;
+    else if (index->kind == AP_CEL_DOUBLE && index->as.number >= -1e15 && index->as.number <= 1e15 &&
+             (double)(int64_t)index->as.number == index->as.number)
+        at = (int64_t)index->as.number;
+    else
+        return ap_cel_error("an index into a list must be an int");
+    if (at < 0 || (uint64_t)at >= list->as.list.count)
+        return ap_cel_error("index is out of range");
+    return list->as.list.items[at];
+}
+
+static ap_cel_value eval_index(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value target = eval(run, node->args[0]);
+    if (ap_cel_is_bad(&target))
+        return target;
+    ap_cel_value key = eval(run, node->args[1]);
+    if (ap_cel_is_bad(&key))
+        return key;
+    if (target.kind == AP_CEL_LIST)
+        return index_list(&target, &key);
+    if (target.kind != AP_CEL_MAP)
+        return ap_cel_error("only lists and maps can be indexed");
+    const ap_cel_value *found = ap_cel_map_find(run, &target, &key);
+    return found ? *found : ap_cel_error("no such key");
+}
+
+/* --- macros --- */
+
+typedef struct loop {
+    const ap_cel_node *node;
+    ap_cel_value range;
+    size_t count;
+} loop;
+
+static bool loop_start(ap_cel_run *run, const ap_cel_node *node, loop *ret_loop, ap_cel_value *ret_error)
+{
+    *ret_loop = (loop){.node = node, .range = eval(run, node->args[0])};
+    const ap_cel_value *range = &ret_loop->range;
+    if (ap_cel_is_bad(range)) {
+        *ret_error = *range;
+        return false;
+    }
+    if (range->kind != AP_CEL_LIST && range->kind != AP_CEL_MAP) {
+        *ret_error = ap_cel_error("a loop needs a list or a map");
+        return false;
+    }
+    ret_loop->count = range->kind == AP_CEL_LIST ? range->as.list.count : range->as.map.count;
+    return true;
+}
+
+static ap_cel_value loop_item(ap_cel_run *run, const loop *l, size_t i)
+{
+    ap_cel_value item = l->range.kind == AP_CEL_LIST ? l->range.as.list.items[i] : l->range.as.map.keys[i];
+    run->locals[l->node->as.macro.slot] = item;
+    return item;
+}
+
+static ap_cel_value eval_quantifier(ap_cel_run *run, const loop *l, bool decisive)
+{
+    ap_cel_value failure = {.kind = AP_CEL_NULL};
+    for (size_t i = 0; i < l->count; i++) {
+        loop_item(run, l, i);
+        ap_cel_value value = eval(run, l->node->args[1]);
+        if (run->work <= 0)
+            return too_much_work();
+        if (value.kind == AP_CEL_BOOL) {
+            if (value.as.boolean == decisive)
+                return value;
+            continue;
+        }
+        ap_cel_value bad = not_bool(&value);
+        failure = worse(&failure, &bad);
+    }
+    return failure.kind == AP_CEL_NULL ? ap_cel_bool(!decisive) : failure;
+}
+
+static ap_cel_value eval_exists_one(ap_cel_run *run, const loop *l)
+{
+    size_t hits = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        loop_item(run, l, i);
+        ap_cel_value value = eval(run, l->node->args[1]);
+        if (value.kind != AP_CEL_BOOL)
+            return not_bool(&value);
+        hits += value.as.boolean ? 1 : 0;
+    }
+    return ap_cel_bool(hits == 1);
+}
+
+/* filter(x, p), map(x, t), map(x, p, t) */
+static ap_cel_value eval_transform(ap_cel_run *run, const loop *l)
+{
+    bool is_filter = l->node->as.macro.kind == MACRO_FILTER, has_condition = is_filter || l->node->count == 3;
+    ap_cel_value *items = NULL;
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        ap_cel_value item = loop_item(run, l, i);
+        if (has_condition) {
+            ap_cel_value wanted = eval(run, l->node->args[1]);
+            if (wanted.kind != AP_CEL_BOOL)
+                return not_bool(&wanted);
+            if (!wanted.as.boolean)
+                continue;
+        }
+        ap_cel_value value = is_filter ? item : eval(run, l->node->args[l->node->count - 1]);
+        if (ap_cel_is_bad(&value))
+            return value;
+        *AP_PUSH(run->scratch, items, count, capacity) = value;
+        if (!ap_cel_spend(run, 1))
+            return too_much_work();
+    }
+    return (ap_cel_value){.kind = AP_CEL_LIST, .as.list = {items, count}};
+}
+
+static ap_cel_value eval_macro(ap_cel_run *run, const ap_cel_node *node)
+{
+    loop l;
+    ap_cel_value error;
+    if (!loop_start(run, node, &l, &error))
+        return error;
+    switch (node->as.macro.kind) {
+    case MACRO_ALL:
+        return eval_quantifier(run, &l, false);
+    case MACRO_EXISTS:
+        return eval_quantifier(run, &l, true);
+    case MACRO_EXISTS_ONE:
+        return eval_exists_one(run, &l);
+    default:
+        return eval_transform(run, &l);
+    }
+}
+
+/* --- operators --- */
+
+static ap_cel_value eval_call(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value args[2] = {{.kind = AP_CEL_NULL}, {.kind = AP_CEL_NULL}};
+    for (size_t i = 0; i < node->count && i < 2; i++) {
+        args[i] = eval(run, node->args[i]);
+        if (ap_cel_is_bad(&args[i]))
+            return args[i];
+    }
+    return ap_cel_call(run, node, args);
+}
+
+static ap_cel_value eval_binary(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value a = eval(run, node->args[0]);
+    if (ap_cel_is_bad(&a))
+        return a;
+    ap_cel_value b = eval(run, node->args[1]);
+    if (ap_cel_is_bad(&b))
+        return b;
+    ap_cel_value value;
+    if (node->op == OP_IN)
+        value = ap_cel_contains(run, &a, &b);
+    else if (node->op >= OP_EQ)
+        value = ap_cel_compare(run, node->op, &a, &b);
+    else
+        value = ap_cel_arithmetic(run, node->op, &a, &b);
+    return run->work > 0 ? value : too_much_work();
+}
+
+static ap_cel_value eval_unary(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value a = eval(run, node->args[0]);
+    if (ap_cel_is_bad(&a))
+        return a;
+    if (node->op == OP_NEG)
+        return ap_cel_negate(&a);
+    return a.kind == AP_CEL_BOOL ? ap_cel_bool(!a.as.boolean) : not_bool(&a);
+}
+
+static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
+{
+    if (--run->work <= 0)
+        return too_much_work();
+    switch (node->op) {
+    case OP_CONST:
+        return node->as.constant;
+    case OP_FACT:
+        return run->facts[node->as.slot];
+    case OP_LOCAL:
+        return run->locals[node->as.slot];
+    case OP_AND:
+        return eval_logic(run, node, false);
+    case OP_OR:
+        return eval_logic(run, node, true);
+    case OP_KNOWN:
+        return eval_known(run, node);
+    case OP_COND: {
+        ap_cel_value condition = eval(run, node->args[0]);
+        return condition.kind == AP_CEL_BOOL ? eval(run, node->args[condition.as.boolean ? 1 : 2]) : not_bool(&condition);
+    }
+    case OP_PATH:
+        return eval_path(run, node);
+    case OP_SELECT: {
+        ap_cel_value target = eval(run, node->args[0]);
+        return select_field(run, &target, node->as.name.text);
+    }
+    case OP_HAS:
+        return eval_has(run, node);
+    case OP_INDEX:
+        return eval_index(run, node);
+    case OP_LIST:
+        return eval_list(run, node);
+    case OP_MAP:
+        return eval_map(run, node);
+    case OP_MACRO:
+        return eval_macro(run, node);
+    case OP_CALL:
+        return eval_call(run, node);
+    case OP_NOT:
+    case OP_NEG:
+        return eval_unary(run, node);
+    case OP_FAIL:
+        return ap_cel_error(node->as.error);
+    default:
+        return eval_binary(run, node);
+    }
+}
+
+ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap_cel_value *root, ap_arena *scratch)
+{
+    ap_cel_run run;
+    run.facts = facts;
+    run.root = root;
+    run.scratch = scratch;
+    run.work = AP_CEL_WORK; /* locals are written before they are read */
+    return eval(&run, expr->root);
+}
+
+ap_status ap_cel_compile(const char *text, ap_pos pos, const ap_fact_schema *schema, ap_arena *arena, ap_diags *diags,
+                         const ap_cel **ret)
+{
+    ap_cel_source source = {.text = text, .len = strlen(text), .pos = pos, .arena = arena, .diags = diags};
+    size_t bad;
+    *ret = NULL;
+    if (source.len > AP_CEL_MAX_BYTES) {
+        source.len = 0;
+        ap_cel_complain(&source, AP_CEL_LIMIT, 0, "expression is longer than %zu bytes", AP_CEL_MAX_BYTES);
+        return AP_BAD_INPUT;
+    }
+    if (!ap_utf8_valid(text, source.len, &bad)) {
+        ap_cel_complain(&source, AP_CEL_SYNTAX, bad, "expression is not valid UTF-8");
+        return AP_BAD_INPUT;
+    }
+    ap_cel *cel = AP_NEW(arena, ap_cel);
+    cel->schema = schema;
+    cel->text = text;
+    cel->used = AP_NEW_ARRAY(arena, unsigned char, schema->count + 1);
+    ap_cel_node *root = ap_cel_parse(&source);
+    if (!root || !ap_cel_check(&source, cel, root))
+        return AP_BAD_INPUT;
+    cel->root = root;
+    *ret = cel;
+    return AP_OK;
+}
