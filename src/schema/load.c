@@ -131,7 +131,7 @@ static size_t find_key(const ap_object *object, const char *key, size_t start)
     return SIZE_MAX;
 }
 
-static void load_pair(ap_schema_loader *loader, const ap_field *field, const ap_pair *pair, void *out)
+void ap_schema_load_pair(ap_schema_loader *loader, const ap_field *field, const ap_pair *pair, void *base)
 {
     const ap_node *value = pair->value;
     if (field->type != AP_T_NODE && ap_node_is_null(value)) {
@@ -142,7 +142,7 @@ static void load_pair(ap_schema_loader *loader, const ap_field *field, const ap_
     }
     if (field->flags & AP_F_AUTO && value->kind == AP_NODE_SCALAR && strcmp(value->text, "auto") == 0)
         return;
-    ap_schema_load_value(loader, field, value, out);
+    ap_schema_load_value(loader, field, value, base);
 }
 
 static void load_pairs(ap_schema_loader *loader, const ap_object *object, const ap_node *node, void *out)
@@ -159,7 +159,7 @@ static void load_pairs(ap_schema_loader *loader, const ap_object *object, const 
         }
         seen[found] = true;
         next = found + 1;
-        load_pair(loader, &object->fields[found], pair, out);
+        ap_schema_load_pair(loader, &object->fields[found], pair, out);
     }
     for (size_t i = 0; i < object->field_count; i++) {
         const ap_field *field = &object->fields[i];
