@@ -87,7 +87,7 @@ const ap_object ap_dataset_object = {"dataset", "A data set.", sizeof(ap_dataset
 #define S ap_recipe
 static const ap_field recipe_fields[] = {
     ID("id", id, "Unique id, [a-z0-9._-]."),
-    ROW("model", AP_T_ID, model, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, "Model id."),
+    REF("model", model, "Model id; absent: a rule for any model."),
     REF("dataset", dataset, "Data set id; absent = the user's own data."),
     TEXT("task", task, "train, pretrain, finetune, lora or qlora."),
     NUM("epochs", epochs, AP_DIM_NONE, 0.001, 1e6, "Passes over the data."),
