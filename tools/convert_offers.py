@@ -109,6 +109,9 @@ def add_price(target, row, factor=1.0, why=None, conf=None):
     price["interruption"] = row.get("spot_interruption_band") or (
         spot_advisor.get((row["instance_type"], row["region"])) if target.cloud == "aws" else None)
     note = tidy_note(row["notes"])
+    if target.cloud == "mithril" and "floor price" in note:  # price-outliers.md: a bid floor is no price
+        price["on_demand"] = price["spot"] = None
+        note = f"price unknown: the figure of the catalog ({row['spot_usd_h']} USD per hour) is a bid floor (skypilot#9156)"
     price["meta"] = (row["source"] or "memory", as_of(row["snapshot_date"]), conf or confidence(row["confidence"]))
     price["notes"] = "; ".join(part for part in (note, why) if part)
     same = [old for old in target.prices if old["region"] == price["region"]]
@@ -144,8 +147,17 @@ def read_offers():
     return rates
 
 
+def vgpu_share(row):
+    """Alibaba's virtual workstations are slices of one card: mN in the name is N GB of its memory."""
+    found = re.search(r"[sv]gn\d\w*-(?:vws-)?m(\d+)", row["instance_type"]) if row["cloud"] == "alibaba" else None
+    return int(found.group(1)) / float(chips[row["accelerator"]]["memory_gib"]) if found else None
+
+
 def read_native():
     for row in rows("offers_native.csv"):
+        share = vgpu_share(row)
+        if share and share < 1:
+            row = {**row, "acc_count": str(share), "notes": row["notes"] + "; vGPU slice, share of the card from its name"}
         rate, why = RATE[row["currency"]]
         target = machine(row["cloud"], row["instance_type"])
         target.rows.append({**row, "local_ssd_gib": "", "network_gbps": "", "network_kind": ""})
@@ -327,7 +339,7 @@ def outliers():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if len(cells) == 7 and cells[0] in chips:
             cloud = CLOUD.get(cells[1], cells[1])
-            notes[cloud, RENAME.get((cloud, cells[2]), cells[2])] = f"price {cells[5]} x the chip's median: {cells[6]}"
+            notes[cloud, RENAME.get((cloud, cells[2]), cells[2])] = f"outlier: {cells[5]} x the chip's median; {cells[6]}"
     return notes
 
 
@@ -388,6 +400,27 @@ def entry(target, defaults):
     return clean(result)
 
 
+WHY_OUTSIDE = {"vast": "marketplace host of one day", "hyperbolic": "marketplace", "colab": "compute units, shared pool, no guarantee of the chip"}
+
+
+def mark_outliers():
+    """Prices outside a fifth to five times their chip's median that price-outliers.md does not explain."""
+    by_chip = defaultdict(list)
+    for target in machines.values():
+        accelerator = target.fact("accelerator")
+        count = target.extra.get("chip_count") or float(target.fact("acc_count") or 0)
+        for price in target.prices:
+            if accelerator and count and price.get("on_demand"):
+                by_chip[accelerator].append((price["on_demand"] / count, target))
+    for offers in by_chip.values():
+        prices = sorted(price for price, _ in offers)
+        median = prices[len(prices) // 2]
+        for price, target in offers:
+            key = (target.cloud, target.name)
+            if not median / 5 <= price <= median * 5 and key not in outlier_notes:
+                outlier_notes[key] = f"outlier: {price / median:.2f} x the chip's median; {WHY_OUTSIDE.get(target.cloud, 'as the source has it')}"
+
+
 def natural(text):
     return [(int(part), "") if part.isdigit() else (-1, part.lower()) for part in re.split(r"(\d+)", text) if part]
 
@@ -407,6 +440,7 @@ def main():
     read_native()
     tpu_slices(rates)
     unpriced()
+    mark_outliers()
     clouds = defaultdict(list)
     for target in machines.values():
         clouds[target.cloud].append(target)
