@@ -188,9 +188,9 @@ size_t ap_cli_limit(const ap_cli *cli);
 /* Catalog per --data, overlays (user folder, ./.accelpick.yaml); loaded once. AP_BAD_DATA or AP_IO with diagnostics. */
 AP_CHECKED ap_status ap_cli_catalog(ap_cli *cli, const ap_catalog **ret_catalog);
 
-/* A document that starts with schema_version, kind, accelpick, catalog (when loaded), generated_at (SOURCE_DATE_EPOCH). */
+/* A document that starts with schema_version, kind, accelpick, catalog (when loaded). */
 ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind);
-/* Renders as asked and writes to stdout or --output. */
+/* Adds generated_at under SOURCE_DATE_EPOCH, renders as asked and writes to stdout or --output. */
 AP_CHECKED ap_status ap_cli_write_doc(ap_cli *cli, const ap_doc *doc);
 /* The same for text that is no document (completion scripts, schemas, recipes). */
 AP_CHECKED ap_status ap_cli_write_text(ap_cli *cli, const char *text, size_t len);

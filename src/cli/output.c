@@ -191,14 +191,14 @@ ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind)
         ap_value_put(cli->arena, catalog, "prices_as_of", ap_value_text(cli->arena, cli->catalog->prices_as_of));
         ap_value_put(cli->arena, doc->root, "catalog", catalog);
     }
-    const char *when = generated_at(cli->arena);
-    if (when)
-        ap_value_put(cli->arena, doc->root, "generated_at", ap_value_text(cli->arena, when));
     return doc;
 }
 
 ap_status ap_cli_write_doc(ap_cli *cli, const ap_doc *doc)
 {
+    const char *when = generated_at(cli->arena);
+    if (when)
+        ap_value_put(cli->arena, doc->root, "generated_at", ap_value_text(cli->arena, when));
     ap_strings fields = ap_cli_list(cli, AP_O_FIELDS);
     ap_render_options options = {.format = ap_cli_format(cli),
                                  .width = (int)ap_cli_width(cli),
