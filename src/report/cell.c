@@ -216,6 +216,11 @@ const char *ap_cell_value_text(ap_arena *arena, const ap_value *value, ap_cell_f
     return out.text;
 }
 
+const char *ap_cell_words(ap_arena *arena, const ap_value *value)
+{
+    return ap_cell_value_text(arena, value, AP_CELL_PLAIN);
+}
+
 /* "2.4 h" and "4.0 h" beside "3.2 h" lose their unit; different units keep theirs. */
 static const char *add_range(ap_arena *arena, const char *middle, const char *low, const char *high)
 {

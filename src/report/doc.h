@@ -42,6 +42,8 @@ ap_value *ap_value_list(ap_arena *arena);
 ap_value *ap_value_map(ap_arena *arena);
 void ap_value_push(ap_arena *arena, ap_value *list, ap_value *item);
 void ap_value_put(ap_arena *arena, ap_value *map, const char *key, ap_value *value); /* key: literal or arena text */
+/* The value in words for people, numbers in full; "" for NULL. In the arena. */
+const char *ap_cell_words(ap_arena *arena, const ap_value *value);
 const ap_value *ap_value_at(const ap_value *root, const char *path); /* "a.b"; NULL when absent */
 
 /* How a cell is shown to people. Machine formats print the raw value. */
