@@ -249,7 +249,7 @@ static void add_sheet(const painter *p, const ap_value *rows)
     for (size_t i = 0; i < count; i++) {
         size_t key = ap_text_width(lines[i].key), value = ap_text_width(lines[i].value);
         key_width = key > key_width ? key : key_width;
-        if (*lines[i].note && value > value_width && value <= 28)
+        if (*lines[i].note && value > value_width && value <= 48)
             value_width = value;
     }
     for (size_t i = 0; i < count; i++) {
