@@ -44,7 +44,7 @@ static void check_price(const ap_instance *instance, const ap_price *price, ap_d
             ap_diag_add(diags, AP_ERROR, 321, instance->pos, "instance '%s/%s' in %s: %s price must be above 0; leave out what is unknown",
                         instance->cloud, instance->name, price->region, ap_price_kind_name(i));
     }
-    if (ap_known(price->spot) && ap_known(price->on_demand) && price->spot > price->on_demand * SPOT_TOLERANCE)
+    if (ap_known(price->spot) && price->on_demand > 0 && price->spot > price->on_demand * SPOT_TOLERANCE)
         ap_diag_add(diags, AP_ERROR, 322, instance->pos, "instance '%s/%s' in %s: spot price %g is above the on-demand price %g",
                     instance->cloud, instance->name, price->region, price->spot, price->on_demand);
 }

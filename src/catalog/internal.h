@@ -88,6 +88,7 @@ typedef struct ap_load {
 
 /* Reads every list of a catalog file. Returns false when it added an error. */
 bool ap_load_map(const ap_load *load, const ap_node *map, ap_batch *ret_batch);
+bool ap_load_is_blank(const char *text); /* nothing but comments */
 /* Defaults that hold for a complete record: count 1, hosts 1, prices' provenance. */
 void ap_load_complete(int kind, void *record);
 /* `source` and `confidence` present, an instance has a cloud … */

@@ -77,13 +77,30 @@ void ap_diags_dedupe(ap_diags *diags, size_t first)
     diags->count = kept;
 }
 
-/* Lacking a required field is no fault of a record that lies over another: takes those findings back. */
-static void drop_missing(ap_diags *diags, size_t first)
+/* Is there an element of a list at this position? */
+static bool is_list_element(const ap_node *node, ap_pos pos, bool in_list)
+{
+    if (in_list && node->pos.line == pos.line && node->pos.col == pos.col)
+        return true;
+    if (node->kind == AP_NODE_LIST)
+        for (size_t i = 0; i < node->as.list.count; i++)
+            if (is_list_element(node->as.list.items[i], pos, true))
+                return true;
+    if (node->kind == AP_NODE_MAP)
+        for (size_t i = 0; i < node->as.map.count; i++)
+            if (is_list_element(node->as.map.pairs[i].value, pos, in_list))
+                return true;
+    return false;
+}
+
+/* Lacking a required field is no fault of a record that lies over another: takes those findings back. Elements of its
+ * lists are whole: a price without a region lies over nothing. */
+static void drop_missing(ap_diags *diags, const ap_node *record, size_t first)
 {
     enum { MISSING_KEY = 202 };
     size_t kept = first;
     for (size_t i = first; i < diags->count; i++) {
-        if (diags->items[i].code == MISSING_KEY)
+        if (diags->items[i].code == MISSING_KEY && !is_list_element(record, diags->items[i].pos, false))
             diags->errors--;
         else
             diags->items[kept++] = diags->items[i];
@@ -96,7 +113,7 @@ static bool load_entry(const ap_load *load, int kind, const ap_node *node, void 
     size_t errors_before = load->diags->errors, first = load->diags->count;
     ap_status status = ap_schema_load(ap_access_object(kind), node, record, load->arena, load->diags);
     if (load->partial)
-        drop_missing(load->diags, first);
+        drop_missing(load->diags, node, first);
     return status == AP_OK || load->diags->errors == errors_before;
 }
 
@@ -153,6 +170,19 @@ static bool is_used(const ap_node *map, const char *key)
         any_list = any_list || kind >= 0;
     }
     return !any_list;
+}
+
+bool ap_load_is_blank(const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == '#')
+            c += strcspn(c, "\n");
+        if (*c == '\0')
+            return true;
+        if (*c != ' ' && *c != '\n' && *c != '\r')
+            return false;
+    }
+    return true;
 }
 
 bool ap_load_map(const ap_load *load, const ap_node *map, ap_batch *ret_batch)
@@ -272,11 +302,13 @@ static ap_status load_file(dir_load *dir, const char *path)
     if (status != AP_OK)
         return status == AP_IO ? AP_IO : AP_BAD_DATA;
     dir->hash = hash_bytes(dir->hash, text, len);
+    if (ap_load_is_blank(text))
+        return AP_OK;
     size_t first = load->diags->count, errors_before = load->diags->errors;
     ap_docs docs;
     status = ap_yaml_parse(text, len, path, AP_YAML_STRICT, AP_YAML_CATALOG_BYTES, load->arena, load->diags, &docs);
-    if (status != AP_OK || docs.count == 0)
-        return status == AP_OK ? AP_OK : AP_BAD_DATA; /* nothing but comments: nothing to add */
+    if (status != AP_OK)
+        return AP_BAD_DATA;
     ap_batch batch;
     if (ap_load_map(load, docs.items[0], &batch)) {
         for (int kind = 0; kind < AP_KIND_COUNT; kind++)

@@ -198,6 +198,7 @@ static void lay_record(const overlay *o, int kind, const ap_node *node, void *re
     if (at < old_count) {
         void *merged = (char *)list->items + at * size;
         merge_record(kind, node, record, merged, o->arena);
+        *(ap_pos *)(void *)((char *)merged + ap_accesses[kind].pos) = ap_access_pos(kind, record);
         ap_load_complete(kind, merged);
         if (ap_access_object(kind)->check)
             ap_access_object(kind)->check(merged, ap_access_pos(kind, record), o->diags);
@@ -315,19 +316,16 @@ static ap_status overlay_file(ap_catalog *catalog, const char *path, bool strict
     ap_status status = ap_file_read(path, AP_YAML_CATALOG_BYTES, catalog->arena, diags, &text, &len);
     if (status != AP_OK)
         return status;
+    if (!strict && ap_load_is_blank(text))
+        return AP_OK;
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     ap_docs docs;
     status = ap_yaml_parse(text, len, name, AP_YAML_STRICT, AP_YAML_CATALOG_BYTES, catalog->arena, diags, &docs);
     if (status != AP_OK)
         return AP_BAD_DATA;
     bool settings = !strict && is_settings_file(path);
-    if (!strict && (docs.count == 0 || (!has_list(docs.items[0]) && (settings || belongs_elsewhere(docs.items[0])))))
+    if (!strict && !has_list(docs.items[0]) && (settings || belongs_elsewhere(docs.items[0])))
         return AP_OK;
-    if (docs.count == 0) {
-        ap_diag_add(diags, AP_ERROR, 304, (ap_pos){name, 1, 1},
-                    "a catalog file needs a list such as chips:, instances: or models:");
-        return AP_BAD_DATA;
-    }
     ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name,
                     .skip_other_keys = settings};
     ap_batch batch;
