@@ -195,6 +195,9 @@ void ap_dl_complete_machine(ap_est_context *context)
         job->chips_per_node = fmax(1.0, fmin(job->chips, small ? 4.0 : 8.0));
         ap_est_assume(context, "chips_per_node", job->chips_per_node);
     }
+    /* Matrix factorisation is trained with batches of a hundred thousand and more; tables print them in thousands. */
+    if (ap_streq(job->model->family, "ncf") && job->global_batch / job->chips < 5000.0)
+        job->global_batch *= 1000.0;
     choose_precision(context);
     complete_path(context);
     complete_links(context);

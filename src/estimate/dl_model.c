@@ -70,7 +70,7 @@ static bool is_vision(const char *domain)
 const char *ap_dl_profile(const ap_case *job)
 {
     const char *id = job->model->id;
-    if (ap_streq(id, "nnunet")) /* the 2-D net is trained with large batches, the 3-D one with a few */
+    if (ap_starts_with(id, "nnunet")) /* the 2-D net is trained with large batches, the 3-D one with a few */
         return ap_known(job->global_batch) && job->global_batch / fmax(ap_or(job->chips, 1.0), 1.0) >= 16.0 ? "nnunet-2d"
                                                                                                      : "nnunet-3d";
     if (ap_streq(id, "wav2vec2-base") && (ap_streq(job->unit, "samples") || ap_streq(job->unit, "utterances")))
@@ -98,10 +98,12 @@ int ap_dl_known(const ap_est_context *context)
     const ap_model *model = context->job.model;
     if (ap_dl_is_encoder(&context->job))
         return 2;
+    const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "dl");
+    if (engine && ap_calib_has_key(engine, "profile", ap_dl_profile(&context->job)))
+        return 1;
     if (ap_known(model->fwd_mac) && model->fwd_mac > 0.0)
         return ap_known(model->acts) ? 2 : 1;
-    const ap_calib_engine *engine = &context->calibration->engines.items[AP_ENGINE_DL];
-    return ap_calib_has_key(engine, "profile", ap_dl_profile(&context->job)) ? 1 : 0;
+    return 0;
 }
 
 /* M-61: encoder of L layers on s tokens: 4h^2 + 2hf weights a token and layer, 2 L h s^2 of attention scores. */
@@ -137,20 +139,16 @@ static void work_of_figures(ap_est_context *context)
     work[DL_W_PARAMS] = ap_or(model->params, 25e6);
 }
 
+/* Translation and speech recipes count a batch in sentences or clips, or in tokens or audio samples: then one chip's is
+ * in the thousands. */
 static double units_of_profile(const ap_est_context *context)
 {
     const ap_case *job = &context->job;
-    const char *id = job->model->id;
-    double batch = job->global_batch / fmax(job->chips, 1.0);
-    /* Batches that are counted in tokens or audio samples, not in sequences or clips. */
-    if (ap_starts_with(id, "transformer-xl"))
-        return ap_or(job->seq_len, 192.0);
-    if (ap_streq(id, "transformer-big") && !(batch < 256.0))
-        return 1.0;
-    if (ap_streq(id, "gnmt") && batch > 8000.0)
-        return 1.0;
-    double units = context->consts[DL_profile_units];
-    return units > 1.5 && batch > 3000.0 && ap_streq(job->domain, "speech") ? 1.0 : units;
+    double batch = job->global_batch / fmax(job->chips, 1.0), units = context->consts[DL_profile_units];
+    if (ap_starts_with(job->model->id, "transformer-xl"))
+        return ap_or(job->seq_len, units);
+    bool counts_units = batch > (ap_streq(job->domain, "nlp") ? 2000.0 : 3000.0);
+    return units > 1.5 && counts_units ? 1.0 : units;
 }
 
 static void work_of_profile(ap_est_context *context)
@@ -195,10 +193,10 @@ void ap_dl_prepare_model(ap_est_context *context)
     work[DL_W_UNITS] = 1.0;
     if (ap_dl_is_encoder(job))
         work_of_encoder(context);
-    else if (figures)
-        work_of_figures(context);
     else if (profile)
         work_of_profile(context);
+    else if (figures)
+        work_of_figures(context);
     else
         work_of_class(context);
     if (ap_streq(job->arch, "dlrm")) { /* tables are sharded: only the dense part is all-reduced and stepped */

@@ -19,11 +19,6 @@ static double usual_samples(const ap_case *job)
     return ap_known(per_epoch) ? per_epoch * epochs : ap_streq(job->arch, "dlrm") ? 3.6e9 : 1e7;
 }
 
-static bool counts_units(const ap_case *job)
-{
-    return ap_streq(job->domain, "speech") || ap_streq(job->model->id, "gnmt");
-}
-
 void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_run_estimate *ret)
 {
     const ap_case *job = &context->job;
@@ -35,12 +30,13 @@ void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_
         double batch = ap_or(job->global_batch, step->samples_per_step);
         samples = usual_samples(job) * k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
     }
+    if (context->work[DL_W_UNITS] < 1.5 && k[DL_profile_units] > 1.5) /* a data set counts sentences, this batch tokens */
+        samples *= k[DL_profile_units];
     ret->samples = samples;
     ret->steps = samples / step->samples_per_step;
     ret->tokens = ret->steps * step->tokens_per_step;
     ret->overhead_s = k[DL_run_start] + ret->steps * step->step_s * (k[DL_run_time] - 1.0);
     ret->hours_p50 = (ret->steps * step->step_s * k[DL_run_time] + k[DL_run_start]) / 3600.0;
-    (void)counts_units;
 }
 
 double ap_dl_predict(const ap_est_context *context, const ap_estimate *estimate, ap_metric metric, const char *unit)

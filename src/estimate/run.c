@@ -27,6 +27,13 @@ static void run_constants(const ap_est_context *context, double *ret)
     ap_calib_resolve(engine, run_ids, &keys, ret);
 }
 
+/* A recipe for pre-training says nothing about a fine-tune. */
+static bool recipe_applies(const ap_case *job)
+{
+    bool tuned = ap_streq(job->recipe->task, "finetune") || ap_streq(job->recipe->task, "lora");
+    return tuned == (job->method == AP_METHOD_FINETUNE || job->method >= AP_METHOD_LORA);
+}
+
 double ap_case_samples(const ap_case *job)
 {
     if (ap_known(job->samples_total))
@@ -36,7 +43,7 @@ double ap_case_samples(const ap_case *job)
         per_epoch = job->dataset_info->samples;
     if (ap_known(per_epoch) && ap_known(job->epochs))
         return per_epoch * job->epochs;
-    if (job->recipe && !ap_known(job->epochs)) {
+    if (job->recipe && !ap_known(job->epochs) && recipe_applies(job)) {
         if (ap_known(job->recipe->samples))
             return job->recipe->samples;
         return per_epoch * job->recipe->epochs;
