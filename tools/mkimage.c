@@ -7,6 +7,7 @@
 #include "catalog/image.h"
 #include "estimate/calibration.h"
 #include "io/file.h"
+#include "plan/knowledge.h"
 
 /* This program has no image yet; library code that looks for one finds it empty. */
 const unsigned char *ap_image_builtin(size_t *ret_len)
@@ -45,6 +46,27 @@ static ap_status add_calibration(const char *dir, ap_arena *arena, ap_diags *dia
     return status;
 }
 
+/* Rules are checked here, so that a program with a faulty rule is never built, and stored as they were written. */
+static ap_status add_rules(const char *dir, const char *section, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
+{
+    const char *folder = ap_arena_printf(arena, "%s/%s", dir, section), **paths;
+    if (!ap_file_is_dir(folder))
+        return AP_OK;
+    size_t count = 0, file_count = 0, capacity = 0;
+    ap_rule_file *files = NULL;
+    ap_ruleset *set = ap_ruleset_new(arena, &ap_plan_fact_schema);
+    ap_status status = ap_file_walk(folder, ".yaml", false, arena, diags, &paths, &count);
+    for (size_t i = 0; i < count && status == AP_OK; i++) {
+        const ap_rule_file *file;
+        status = ap_ruleset_load(set, paths[i], diags, &file);
+        if (status == AP_OK)
+            *AP_PUSH(arena, files, file_count, capacity) = *file;
+    }
+    if (status == AP_OK)
+        ap_image_add_records(image, section, &ap_rule_file_object, files, file_count);
+    return status;
+}
+
 /* A folder without any file is a catalog without records: the program then links and says so. */
 static ap_status add_catalog(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
 {
@@ -77,6 +99,10 @@ int main(int argc, char **argv)
     ap_status status = add_catalog(argv[1], arena, &diags, &image);
     if (status == AP_OK)
         status = add_calibration(argv[1], arena, &diags, &image);
+    if (status == AP_OK)
+        status = add_rules(argv[1], "rules", arena, &diags, &image);
+    if (status == AP_OK)
+        status = add_rules(argv[1], "policies", arena, &diags, &image);
     if (status == AP_OK)
         status = ap_file_write_atomic(argv[2], image.text, image.len, &diags);
     return finish(status, &diags, arena);
