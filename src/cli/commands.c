@@ -1,11 +1,12 @@
 /* The commands there are, in the order of help. A command is listed here when its file exists, not before. */
 #include "cli/cli.h"
 
-extern const ap_command ap_cmd_catalog, ap_cmd_completion, ap_cmd_doctor, ap_cmd_help, ap_cmd_version;
+extern const ap_command ap_cmd_catalog, ap_cmd_completion, ap_cmd_doctor, ap_cmd_help, ap_cmd_rules, ap_cmd_version;
 
 const ap_command *const ap_commands[] = {
     &ap_cmd_catalog,
     &ap_cmd_doctor,
+    &ap_cmd_rules,
     &ap_cmd_completion,
     &ap_cmd_help,
     &ap_cmd_version,

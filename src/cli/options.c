@@ -120,6 +120,15 @@ static ap_status take_option(ap_cli *cli, const char *word, int c, int complaine
     return ap_cli_take(cli, (ap_opt_id)id, option->kind == AP_ARG_FLAG ? "true" : optarg, AP_FROM_OPTION, AP_NO_POS);
 }
 
+/* "-1 < 0", "-(x)", "--5": no option begins like this, an expression or a number may. */
+static bool is_negative_operand(const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0')
+        return false;
+    char first = word[1] == '-' ? word[2] : word[1];
+    return first != '\0' && first != '?' && !((first | 0x20) >= 'a' && (first | 0x20) <= 'z');
+}
+
 static ap_status scan(ap_cli *cli, int argc, char **argv)
 {
     struct option *longs = build_long_options(cli->arena);
@@ -130,6 +139,10 @@ static ap_status scan(ap_cli *cli, int argc, char **argv)
     optind = 0; /* glibc: start afresh */
     for (;;) {
         int at = optind ? optind : 1, index = -1;
+        if (optind > 0 && optind < argc && is_negative_operand(argv[optind])) {
+            cli->operands[cli->operand_count++] = argv[optind++];
+            continue;
+        }
         optopt = 0;
         int c = getopt_long(argc, argv, shorts, longs, &index);
         if (c == -1)

@@ -1,0 +1,156 @@
+/* rules eval EXPR: one expression over facts in JSON, printed as JSON. rules test: the examples of every rule. */
+#include <stdint.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "io/file.h"
+#include "plan/knowledge.h"
+
+#define MAX_FACTS_BYTES ((size_t)16 << 20)
+
+static const ap_fact_schema open_schema = {.dynamic = true};
+
+static ap_status read_facts(ap_cli *cli, ap_cel_value *ret_root)
+{
+    *ret_root = (ap_cel_value){.kind = AP_CEL_MAP};
+    const char *path = ap_cli_text(cli, AP_O_FACTS);
+    if (!path)
+        return AP_OK;
+    char *text;
+    size_t len;
+    ap_status status = ap_file_read(path, MAX_FACTS_BYTES, cli->arena, &cli->diags, &text, &len);
+    if (status != AP_OK)
+        return status;
+    status = ap_cel_read_json(text, len, path, cli->arena, &cli->diags, ret_root);
+    if (status == AP_OK && ret_root->kind != AP_CEL_MAP) {
+        ap_diag_add(&cli->diags, AP_ERROR, 607, (ap_pos){path, 1, 1}, "facts must be a JSON object");
+        status = AP_BAD_INPUT;
+    }
+    return status;
+}
+
+static ap_status run_eval(ap_cli *cli)
+{
+    if (cli->operand_count != 2)
+        return ap_cli_usage(cli, 608, "quote the expression: accelpick rules eval '1 + 1'", "rules eval takes one expression");
+    ap_cel_value root;
+    const ap_cel *expr;
+    ap_status status = read_facts(cli, &root);
+    if (status != AP_OK)
+        return status;
+    status = ap_cel_compile(cli->operands[1], (ap_pos){"expression", 1, 1}, &open_schema, cli->arena, &cli->diags, &expr);
+    if (status != AP_OK)
+        return status;
+    ap_cel_value value = ap_cel_eval(expr, NULL, &root, cli->arena);
+    if (value.kind == AP_CEL_ERROR || value.kind == AP_CEL_UNKNOWN_FACT) {
+        ap_diag_add(&cli->diags, AP_ERROR, 606, (ap_pos){"expression", 1, 1}, "%s", value.as.error);
+        return AP_BAD_INPUT;
+    }
+    ap_sbuf out;
+    ap_sbuf_init(&out, cli->arena);
+    ap_cel_write_json(&value, &out);
+    ap_sbuf_add_char(&out, '\n');
+    return ap_cli_write_text(cli, out.text, out.len);
+}
+
+static const ap_column test_columns[] = {
+    {.title = "Rule", .path = "id", .priority = 1},
+    {.title = "Example", .path = "example", .priority = 1, .right = true},
+    {.title = "Problem", .path = "message", .priority = 1, .flexible = true},
+};
+
+/* The result names every failure and counts the rest. */
+static ap_status report_tests(ap_cli *cli, const ap_ruleset *set, const ap_rule_test *tests, size_t count)
+{
+    ap_doc *doc = ap_cli_new_doc(cli, "rules-test");
+    ap_value *failures = ap_value_list(cli->arena);
+    size_t failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (tests[i].passed)
+            continue;
+        failed++;
+        ap_value *row = ap_value_map(cli->arena);
+        ap_value_put(cli->arena, row, "id", ap_value_text(cli->arena, tests[i].item->rule->id));
+        ap_value_put(cli->arena, row, "example", tests[i].example == SIZE_MAX ? ap_value_null(cli->arena)
+                                                                             : ap_value_int(cli->arena, (int64_t)tests[i].example + 1));
+        ap_value_put(cli->arena, row, "message", ap_value_text(cli->arena, tests[i].message));
+        ap_value_push(cli->arena, failures, row);
+    }
+    ap_value_put(cli->arena, doc->root, "rules", ap_value_int(cli->arena, (int64_t)set->count));
+    ap_value_put(cli->arena, doc->root, "examples", ap_value_int(cli->arena, (int64_t)count));
+    ap_value_put(cli->arena, doc->root, "passed", ap_value_int(cli->arena, (int64_t)(count - failed)));
+    ap_value_put(cli->arena, doc->root, "failed", ap_value_int(cli->arena, (int64_t)failed));
+    ap_value_put(cli->arena, doc->root, "failures", failures);
+    if (failed)
+        ap_doc_table(doc, failures, test_columns, sizeof test_columns / sizeof *test_columns)->main = true;
+    ap_doc_paragraph(doc, "%zu rules, %zu examples: %zu passed, %zu failed", set->count, count, count - failed, failed);
+    ap_status status = ap_cli_write_doc(cli, doc);
+    return status != AP_OK ? status : failed ? AP_FINDINGS : AP_OK;
+}
+
+/* The packs that are compiled in are tested too, though none of them applies unless it is asked for. */
+static ap_strings with_packs(ap_cli *cli, ap_strings named)
+{
+    ap_rule_files packs = ap_knowledge_files(cli->arena, "policies");
+    ap_strings all = {AP_NEW_ARRAY(cli->arena, const char *, packs.count + named.count + 1), 0};
+    for (size_t i = 0; i < packs.count; i++)
+        all.items[all.count++] = packs.items[i].policy;
+    for (size_t i = 0; i < named.count; i++)
+        all.items[all.count++] = named.items[i];
+    return all;
+}
+
+static ap_status run_test(ap_cli *cli)
+{
+    ap_strings files = ap_cli_list(cli, AP_O_RULES);
+    ap_strings operands = {cli->operands + 1, cli->operand_count - 1};
+    ap_knowledge_request request = {.data_dir = ap_cli_text(cli, AP_O_DATA)};
+    if (operands.count || files.count) {
+        request.without_knowledge = true;
+        request.policies = operands.count ? operands : files;
+    } else {
+        request.policies = with_packs(cli, files);
+    }
+    ap_ruleset *set;
+    ap_status status = ap_knowledge_load(&request, cli->arena, &cli->diags, &set);
+    if (status != AP_OK)
+        return status;
+    const ap_rule_test *tests;
+    size_t count = ap_ruleset_test(set, cli->arena, &tests);
+    return report_tests(cli, set, tests, count);
+}
+
+static ap_status run(ap_cli *cli)
+{
+    static const char *const words[] = {"eval", "test", NULL};
+    switch (ap_cli_subcommand(cli, words)) {
+    case 0:
+        return run_eval(cli);
+    case 1:
+        return run_test(cli);
+    default:
+        return AP_USAGE;
+    }
+}
+
+static const ap_example examples[] = {
+    {"rules eval '2 in [1, 2] && \"a\".startsWith(\"a\")'", "the value of an expression"},
+    {"rules test", "the examples of all built-in rules and policy packs"},
+};
+
+const ap_command ap_cmd_rules = {
+    .name = "rules",
+    .synopsis = "eval EXPR\ntest [FILE...]",
+    .summary = "evaluate a rule expression; run the rules' own examples",
+    .description = "eval prints the value of EXPR as JSON. Names in EXPR are looked up in the JSON object of --facts. An expression that\n"
+                   "cannot be read or evaluated ends with exit code 4.\n\n"
+                   "test runs the examples that every rule carries: those of the program, or those of the given files.",
+    .examples = examples,
+    .example_count = sizeof examples / sizeof *examples,
+    .groups = AP_G_OUTPUT | AP_G_FACTS | AP_G_RULES | AP_G_DATA,
+    .min_operands = 1,
+    .max_operands = AP_ANY_NUMBER,
+    .operand = "eval or test",
+    .values = "eval test",
+    .run = run,
+};
