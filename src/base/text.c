@@ -191,7 +191,7 @@ void ap_suggest_offer(ap_suggest *suggest, const char *candidate)
         limit = 5 * COST_FULL;
     unsigned distance = ap_text_distance(suggest->wanted, candidate);
     if (extends(candidate, suggest->wanted))
-        distance = smaller(distance, COST_FULL + (unsigned)(strlen(candidate) > len + 8));
+        distance = smaller(distance, COST_FULL);
     if (distance > limit)
         return;
     const size_t max = sizeof suggest->best / sizeof *suggest->best;
