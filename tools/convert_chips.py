@@ -157,6 +157,27 @@ def ceiling(chip, sources):
 
 conflicts, changes = conflict_notes(), change_notes()
 
+FRAMEWORKS = [  # spelling in the facts (prefix) -> framework; None = nothing that trains
+    ("pytorch-neuronx (inf", None), ("pytorch-neuron (inf", None), ("onnx/pytorch (inf", None), ("none practical", None),
+    ("vendor fork", "vendor-fork"), ("poptorch", "pytorch"), ("torch-neuronx", "pytorch"), ("torch_musa", "pytorch"), ("pytorch", "pytorch"),
+    ("tensorflow", "tensorflow"), ("jax", "jax"),
+]
+TREES = ["xgboost", "lightgbm", "catboost"]
+
+
+def frameworks(chip, notes):
+    """Plain framework names; a port's own name stays in the notes. A word that is no framework marks what cannot train."""
+    text = re.sub(r";(?=[^()]*\))", ",", chip["frameworks"])
+    result = []
+    for word in (part.strip() for part in text.split(";") if part.strip()):
+        plain = next((name for start, name in FRAMEWORKS if word.startswith(start)), word)
+        result.append(plain or ("inference-only" if "inf" in word else "none"))
+        if word != plain:
+            notes.append("software: " + word)
+    if chip["kind"] == "cpu" or chip["vendor"] == "NVIDIA" and not chip["id"].startswith("Jetson") and result:
+        result += [name for name in TREES + (["scikit-learn"] if chip["kind"] == "cpu" else []) if name not in result]
+    return list(dict.fromkeys(result))
+
 
 def entry(chip):
     name, link, sources, notes = chip["id"], links.get(chip["id"], {}), {}, []
@@ -183,6 +204,7 @@ def entry(chip):
         notes.append(link["notes"])
     if name in DEVICES:
         notes.append(f"devices: {DEVICES[name][1]}")
+    software = frameworks(chip, notes)
     result = {
         "id": catalog_id(name), "name": chip["name"], "vendor": chip["vendor"], "family": chip["family"],
         "generation": generation(chip), "kind": chip["kind"], "year": chip["year"] and int(chip["year"]),
@@ -200,7 +222,7 @@ def entry(chip):
         "cpu": cpu_of(chip, sources) if chip["kind"] == "cpu" else None,
         "devices": DEVICES[name][0] if name in DEVICES else None,
         "price": {"usd": float(chip["price_usd"]) if chip["price_usd"] else None, "basis": chip["price_basis"]},
-        "frameworks": [word.strip() for word in chip["frameworks"].split(";") if word.strip()],
+        "frameworks": software,
         "source": chip["source"] or "memory", "as_of": newest_date(chip["source"]), "confidence": confidence(chip["confidence"]),
         "notes": "; ".join(notes), "sources": sources,
     }
@@ -216,6 +238,7 @@ COMMENT = [
     "One entry per chip. Add one by copying its nearest relative; every key is optional but id, name, vendor, generation, kind.",
     "peak: dense rates; matrix units for 16 bit and less (fp32 accumulation), vector units for fp32 and fp64. Absent = unsupported",
     "or unknown. link.bandwidth: both directions together. generation: key of the calibration. Units belong to the values.",
+    "frameworks: vendor-fork, inference-only and none mark what ordinary training code does not run on.",
     "Check with: accelpick catalog check FILE. What the keys mean: accelpick catalog schema chips.",
 ]
 FILES = [

@@ -19,6 +19,7 @@ def rows(name):
 
 models = rows("models.csv") + rows("models-longtail.csv")
 datasets, recipes = rows("datasets.csv"), rows("recipes.csv")
+domain_of = {row["id"]: row["domain"] for row in models}
 dataset_ids = {row["id"] for row in datasets}
 model_ids = {row["id"] for row in models}
 AS_OF = "2026-08-22"
@@ -68,6 +69,15 @@ def embeddings(row, sources):
     return {"embedding_rows": count(round(float(row["params_m"]) * 1e6 / width)), "embedding_dim": width, "tables": int(tables.group(1))}
 
 
+def optimizer(name, domain, notes):
+    """Image models' "sgd" has momentum; words that are no optimizer go to the notes."""
+    if name == "sgd" and domain in ("vision", "detection", "segmentation", "speech"):
+        return "sgd-momentum"
+    if name == "hist":
+        notes.append("tree method hist")
+    return None if name in ("hist", "auto", "-", "") else name
+
+
 def known_dataset(name, notes):
     if not name or name in ("user", "any"):
         return None
@@ -109,7 +119,7 @@ def model(row):
         "macs": count(float(row["fwd_gmac"]) * 1e9) if row["fwd_gmac"] else None, "activations": million(row["mact"]),
         "input": row["default_input"], "frozen_parts": row["frozen_parts"], "library": library(row), **tree_size(row),
         **embeddings(row, sources), "dataset": dataset, "precision": row["default_precision"],
-        "optimizer": row["default_optimizer"], "global_batch": whole(row["default_global_batch"]),
+        "optimizer": optimizer(row["default_optimizer"], row["domain"], notes), "global_batch": whole(row["default_global_batch"]),
         "samples": count(row["train_samples"]), "tokens": count(row["train_tokens"]),
         "epochs": count(row["epochs"]), "recipe": row["recipe"], "licence": row["licence_gate"], "tier": whole(row["tier"]),
         "source": row["source"] or "memory", "as_of": newest_date(row["source"]), "confidence": main,
@@ -194,11 +204,11 @@ def recipe(row):
     square = re.fullmatch(r"\d+(\.0)?", row["image_size"] or "")
     data_name = known_dataset(row["dataset"], notes)
     return {
-        "id": catalog_id(row["id"]), "model": catalog_id(name), "dataset": data_name, "task": row["task"],
+        "id": catalog_id(row["id"]), "model": None if name == "any" else catalog_id(name), "dataset": data_name, "task": row["task"],
         "epochs": count(row["epochs"]), "tokens": count(row["tokens"]), "samples": count(row["samples"]),
         "global_batch": whole(row["global_batch"]), "steps": count(row["steps"]),
         "image_size": whole(row["image_size"]) if square else None, "input": row["image_size"] if not square else None,
-        "seq_len": whole(length), "precision": row["precision"], "optimizer": row["optimizer"],
+        "seq_len": whole(length), "precision": row["precision"], "optimizer": optimizer(row["optimizer"], domain_of.get(row["model"], ""), notes),
         "early_stop_factor": count(row["early_stop_factor"]), "source": row["source"] or "memory", "as_of": newest_date(row["source"]),
         "confidence": confidence(row["confidence"]), "notes": "; ".join(notes),
     }
@@ -212,7 +222,7 @@ def write_recipes():
     for stem in sorted(files):
         write_file(f"{data}/recipes/{stem}.yaml", [
             f"Training recipes: {stem}.", "How long a model is trained on a data set. Without `dataset`: on the user's own data.",
-            "model: any = a rule for every model. early_stop_factor: part of the nominal epochs that is usually run.",
+            "Without `model`: a rule for every model. early_stop_factor: part of the nominal epochs that is usually run.",
             "RL: samples are environment steps. Check with: accelpick catalog check FILE."], {"as_of": AS_OF}, "recipes",
             [recipe(row) for row in files[stem]])
 
