@@ -1,14 +1,12 @@
 /* Field tables of the catalog: one row per field of catalog.h, with the key used in data/, its unit and sane range.
  *
- * Shape of a catalog file (data/ and users' overlays): one mapping with exactly one list key (ap_catalog_kinds below) and
- * these file-level keys, all optional, which fill what an entry leaves absent:
- *   source       every kind    text: page or file the entries were read from
- *   as_of        every kind    YYYY[-MM[-DD]]: the date of that source
- *   confidence   every kind    read | derived | partial | memory | assumed
- *   cloud        instances, regions
- *   market       instances     cloud | marketplace | notebook | free
- * A price takes source, as_of and confidence from itself, else from its instance, else from the file. An instance must
- * end up with a cloud, and every entry with a source and a confidence; the loader checks that after filling in.
+ * Shape of a catalog file (data/ and users' overlays): one mapping with exactly one list key (ap_catalog_kinds below)
+ * and these file-level keys, all optional, which fill what an entry leaves absent: source       every kind    text:
+ * page or file the entries were read from as_of        every kind    YYYY[-MM[-DD]]: the date of that source confidence
+ * every kind    read | derived | partial | memory | assumed cloud        instances, regions market       instances
+ * cloud | marketplace | notebook | free A price takes source, as_of and confidence from itself, else from its instance,
+ * else from the file. An instance must end up with a cloud, and every entry with a source and a confidence; the loader
+ * checks that after filling in.
  *
  * Keys are what a person would write; units belong to the values (`tdp: 700W`), never to the keys. Money and plain
  * counts need no unit. Nested mappings mirror nested structs; offsets of their rows count from the nested struct. */
@@ -23,11 +21,12 @@ static const ap_field memory_fields[] = {
     SUB(memory, "size", AP_T_NUM, memory.size, AP_DIM_MEMORY, 1e6, 4e13, "Nominal memory of the card, e.g. 80GiB."),
     SUB(memory, "usable", AP_T_NUM, memory.usable, AP_DIM_MEMORY, 1e6, 4e13, "What the driver reports, e.g. 81559MiB."),
     SUB(memory, "type", AP_T_TEXT, memory.type, AP_DIM_NONE, 0, 0, "HBM3, GDDR6X, DDR5 …"),
-    SUB(memory, "bandwidth", AP_T_NUM, memory.bandwidth, AP_DIM_BYTES_PER_S, 1e9, 1e17, "Peak bandwidth, e.g. 3350GB/s."),
+    SUB(memory, "bandwidth", AP_T_NUM, memory.bandwidth, AP_DIM_BYTES_PER_S, 1e9, 1e17,
+        "Peak bandwidth, e.g. 3350GB/s."),
     SUB(memory, "ecc", AP_T_BOOL, memory.ecc, AP_DIM_NONE, 0, 0, "Whether error correction is on as a rule."),
 };
-static const ap_object memory_object = {"memory", "Device memory.", sizeof(((S *)0)->memory), AP_FIELDS_OF(memory_fields),
-                                        NULL};
+static const ap_object memory_object = {"memory", "Device memory.", sizeof(((S *)0)->memory),
+                                        AP_FIELDS_OF(memory_fields), NULL};
 #define PEAK(key, member, doc) SUB(peak, key, AP_T_NUM, peak.member, AP_DIM_FLOP_PER_S, 1e8, 1e18, doc)
 static const ap_field peak_fields[] = {
     PEAK("fp64", fp64, "Vector double precision, e.g. 34TFLOPS."),
@@ -51,7 +50,8 @@ static const ap_object ceiling_object = {"matmul_ceiling", "What a bare matmul l
                                          2 * sizeof(double), AP_FIELDS_OF(ceiling_fields), NULL};
 static const ap_field link_fields[] = {
     SUB(link, "kind", AP_T_TEXT, link.kind, AP_DIM_NONE, 0, 0, "NVLink4, xGMI, ICI, PCIe … or none."),
-    SUB(link, "bandwidth", AP_T_NUM, link.bandwidth, AP_DIM_BYTES_PER_S, 1e9, 1e15, "Both directions together, per chip."),
+    SUB(link, "bandwidth", AP_T_NUM, link.bandwidth, AP_DIM_BYTES_PER_S, 1e9, 1e15,
+        "Both directions together, per chip."),
     SUB(link, "max_peers", AP_T_INT, link.max_peers, AP_DIM_NONE, 1, 1e6, "Chips that one such fabric joins."),
     SUB(link, "p2p", AP_T_BOOL, link.p2p, AP_DIM_NONE, 0, 0, "Whether chips can read each other's memory at all."),
 };
@@ -67,7 +67,8 @@ static const ap_field cpu_fields[] = {
     SUB(cpu, "cores", AP_T_INT, cpu.cores, AP_DIM_NONE, 1, 4096, "Physical cores of one socket."),
     SUB(cpu, "base_clock", AP_T_NUM, cpu.base_clock_hz, AP_DIM_HZ, 1e8, 1e10, "Base clock, e.g. 2.0GHz."),
 };
-static const ap_object cpu_object = {"cpu", "Only for kind cpu.", sizeof(((S *)0)->cpu), AP_FIELDS_OF(cpu_fields), NULL};
+static const ap_object cpu_object = {"cpu", "Only for kind cpu.", sizeof(((S *)0)->cpu), AP_FIELDS_OF(cpu_fields),
+                                     NULL};
 static const ap_field chip_price_fields[] = {
     SUB(price, "usd", AP_T_NUM, price.usd, AP_DIM_USD, 1, 1e7, "Purchase price of one chip or card."),
     SUB(price, "basis", AP_T_TEXT, price.basis, AP_DIM_NONE, 0, 0, "What that price is: launch MSRP, used 2026 …"),
@@ -104,7 +105,8 @@ static const ap_field name_fields[] = {
     TEXT("provider", provider, "Who spells it so."),
     TEXT("where", where, "Where the spelling occurs: node label, instance type …"),
     REF("chip", chip, "The chip it means."),
-    TEXTS("any_of", any_of, "Chips it may mean; neither chip nor any_of: a known spelling of a chip not in the catalog."),
+    TEXTS("any_of", any_of,
+          "Chips it may mean; neither chip nor any_of: a known spelling of a chip not in the catalog."),
     NUM("count", count, AP_DIM_NONE, 0.01, 100000, "Chips that the spelling stands for; 1 if absent."),
     PROVENANCE,
 };
@@ -178,7 +180,8 @@ static const ap_field cloud_fields[] = {
     PROVENANCE,
 };
 #undef S
-const ap_object ap_cloud_object = {"cloud", "Who rents machines out.", sizeof(ap_cloud), AP_FIELDS_OF(cloud_fields), NULL};
+const ap_object ap_cloud_object = {"cloud", "Who rents machines out.", sizeof(ap_cloud), AP_FIELDS_OF(cloud_fields),
+                                   NULL};
 
 #define S ap_region
 static const ap_field region_fields[] = {
@@ -197,7 +200,10 @@ const ap_object ap_region_object = {"region", "Where machines stand.", sizeof(ap
                                     NULL};
 
 /* -- kinds of files ----------------------------------------------------------------------------------------------- */
-#define KIND(list, object) {#list, &(object), offsetof(ap_catalog, list)}
+#define KIND(list, object)                                                                                             \
+    {                                                                                                                  \
+#list, &(object), offsetof(ap_catalog, list)                                                                   \
+    }
 const ap_catalog_kind ap_catalog_kinds[] = {
     KIND(chips, ap_chip_object),       KIND(names, ap_name_object),     KIND(instances, ap_instance_object),
     KIND(clouds, ap_cloud_object),     KIND(regions, ap_region_object), KIND(models, ap_model_object),

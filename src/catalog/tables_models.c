@@ -1,5 +1,5 @@
-/* Field tables of what is trained and with what: models, data sets, recipes, rigs, images, stacks. The rules of a catalog
- * file are in tables.c. Model keys are those of a workload's `model:` mapping where both have the fact. */
+/* Field tables of what is trained and with what: models, data sets, recipes, rigs, images, stacks. The rules of a
+ * catalog file are in tables.c. Model keys are those of a workload's `model:` mapping where both have the fact. */
 #include "catalog/table_rows.h"
 
 #define S ap_model
@@ -61,8 +61,8 @@ static const ap_field model_fields[] = {
     PROVENANCE,
 };
 #undef S
-const ap_object ap_model_object = {"model", "The shape and cost of a model.", sizeof(ap_model), AP_FIELDS_OF(model_fields),
-                                   NULL};
+const ap_object ap_model_object = {"model", "The shape and cost of a model.", sizeof(ap_model),
+                                   AP_FIELDS_OF(model_fields), NULL};
 
 #define S ap_dataset
 static const ap_field dataset_fields[] = {
@@ -100,7 +100,8 @@ static const ap_field recipe_fields[] = {
     TEXT("input", input, "Input size where it is not square: 800x1333."),
     TEXT("precision", precision, "Compute precision."),
     TEXT("optimizer", optimizer, "Optimizer."),
-    NUM("early_stop_factor", early_stop_factor, AP_DIM_NONE, 0.01, 1, "Part of the nominal epochs that is usually run."),
+    NUM("early_stop_factor", early_stop_factor, AP_DIM_NONE, 0.01, 1,
+        "Part of the nominal epochs that is usually run."),
     PROVENANCE,
 };
 #undef S
@@ -156,7 +157,8 @@ static const ap_field stack_fields[] = {
     TEXT("family", family, "Stack family of the calibration: fsdp mcore meg21 xla hf dle habana neuron ipu tree …"),
     TEXTS("kinds", kinds, "Chip kinds it runs on."),
     TEXTS("domains", domains, "Model domains it trains; absent = any of its framework."),
-    TEXTS("default_for", default_for, "Globs over DOMAIN:METHOD:KIND:VENDOR in lower case: taken when no stack is named."),
+    TEXTS("default_for", default_for,
+          "Globs over DOMAIN:METHOD:KIND:VENDOR in lower case: taken when no stack is named."),
     BOOL("tp", tp, "Supports tensor parallelism."),
     BOOL("pp", pp, "Supports pipeline parallelism."),
     BOOL("cp", cp, "Supports context parallelism."),
