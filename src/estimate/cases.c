@@ -282,6 +282,31 @@ static const char *suite_of(const ap_measure *m)
     return NULL;
 }
 
+/* The model's published recipe that fits best: same data set before same task; one that contradicts either is none. */
+static const ap_recipe *find_recipe(const reader *r, const ap_measure *m)
+{
+    const ap_recipe *best = NULL;
+    int best_score = -1;
+    const ap_case *job = &m->job;
+    bool tuning = job->task && (ap_streq(job->task, "finetune") || strstr(job->task, "lora"));
+    for (size_t i = 0; i < r->catalog->recipes.count; i++) {
+        const ap_recipe *recipe = &r->catalog->recipes.items[i];
+        if (!ap_streq(recipe->model, job->model->id))
+            continue;
+        bool same_data = job->dataset_info && ap_streq(recipe->dataset, job->dataset_info->id);
+        bool recipe_tuning = recipe->task && (ap_streq(recipe->task, "finetune") || strstr(recipe->task, "lora"));
+        if ((job->dataset_info && !same_data) || (job->task && recipe->task && tuning != recipe_tuning))
+            continue;
+        bool mlperf = recipe->id && strstr(recipe->id, "mlperf");
+        int score = 4 * same_data + 2 * ap_streq(recipe->task, job->task) + (mlperf == ap_streq(job->suite, "mlperf"));
+        if (score > best_score) {
+            best = recipe;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
 static void read_run(const reader *r, ap_measure *m)
 {
     ap_case *job = &m->job;
@@ -293,7 +318,6 @@ static void read_run(const reader *r, ap_measure *m)
     job->epochs = positive_at(r, C_epochs);
     job->dataset = text_at(r, C_dataset);
     job->dataset_info = job->dataset ? ap_catalog_find_dataset(r->catalog, job->dataset) : NULL;
-    job->recipe = m->model ? ap_catalog_find_recipe(r->catalog, job->model->id, job->dataset) : NULL;
     job->rows = positive_at(r, C_rows);
     job->features = positive_at(r, C_features);
     const char *depth = text_at(r, C_depth_or_leaves);
@@ -306,6 +330,7 @@ static void read_run(const reader *r, ap_measure *m)
         job->trees = job->epochs;
     job->unit = m->unit;
     job->suite = suite_of(m);
+    job->recipe = find_recipe(r, m);
     job->run_kind = ap_streq(job->suite, "mlperf") ? "mlperf" : m->metric == AP_METRIC_GPU_HOURS ? "card" : "wall";
 }
 

@@ -76,7 +76,11 @@ extern const ap_engine_ops ap_llm_ops, ap_dl_ops, ap_tree_ops, ap_env_ops;
 const ap_engine_ops *ap_engine_ops_of(ap_engine engine);
 
 /* Helpers for engines. */
-double ap_case_samples(const ap_case *job); /* samples of the whole run by case, data set x epochs, or recipe; NaN */
+/* Samples of the whole run and how they are known; NaN when nothing says. Intervals of whole runs go by it: cells are
+ * named "run|", "run-recipe|" and "run-guess|". */
+typedef enum ap_work { AP_WORK_GIVEN, AP_WORK_RECIPE, AP_WORK_GUESSED, AP_WORK_UNKNOWN } ap_work;
+double ap_case_work(const ap_case *job, ap_work *ret_known);
+double ap_case_samples(const ap_case *job); /* the same, NaN instead of a guess */
 void ap_est_assume(ap_est_context *context, const char *name, double value);     /* in complete(); ignores overflow */
 void ap_run_assume(ap_estimate *estimate, const char *name, double value);       /* in run() */
 void ap_est_term(ap_estimate *estimate, const char *formula, const char *name, double seconds);

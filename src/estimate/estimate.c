@@ -49,7 +49,9 @@ ap_engine ap_est_engine(const ap_case *job)
         return AP_ENGINE_ENV;
     /* Text encoders and encoder-decoders of a known shape are transformers like any other. */
     bool transformer = ap_streq(arch, "encoder") || ap_streq(arch, "encdec") || ap_streq(arch, "decoder") || ap_streq(arch, "moe");
-    bool shape = job->model && job->model->hidden > 0 && (job->model->layers > 0 || job->model->enc_layers > 0);
+    /* Batches of translation models are printed in tokens or in sentences: without a length they are no such case. */
+    bool length = !ap_streq(arch, "encdec") || job->seq_len > 0;
+    bool shape = length && job->model && job->model->hidden > 0 && (job->model->layers > 0 || job->model->enc_layers > 0);
     if (ap_streq(domain, "llm") || (ap_streq(domain, "nlp") && transformer && shape))
         return AP_ENGINE_LLM;
     return AP_ENGINE_DL;
@@ -193,6 +195,11 @@ void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layo
     ret->count = 0;
     ret->used = 0;
     ret->quantity = quantity_names[quantity];
+    if (quantity == AP_Q_RUN) {
+        ap_work work;
+        (void)ap_case_work(&context->job, &work);
+        ret->quantity = work == AP_WORK_GIVEN ? "run" : work == AP_WORK_RECIPE ? "run-recipe" : "run-guess";
+    }
     if (ops->cells)
         ops->cells(context, quantity, layout_known, ret);
     ap_cells_addf(ret, "%s", ap_basis_names[context->basis]);

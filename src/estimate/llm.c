@@ -142,9 +142,7 @@ static void llm_run(const ap_est_context *c, const ap_layout *layout, ap_estimat
 static void llm_whole_run(const ap_est_context *c, const ap_estimate *step, ap_run_estimate *ret)
 {
     const ap_case *job = &c->job;
-    double samples = job->samples_total > 0 ? job->samples_total
-                     : job->tokens_total > 0 ? job->tokens_total / job->seq_len
-                                             : job->samples_per_epoch * job->epochs;
+    double samples = ap_case_samples(job);
     double seconds = samples / step->samples_per_step * step->step_s;
     double total = seconds * c->consts[LLM_run_factor] + c->consts[LLM_run_start];
     ret->samples = samples;

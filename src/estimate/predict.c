@@ -106,6 +106,10 @@ void ap_predict(const ap_calibration *calibration, const ap_measure *measure, ap
     ret->p50 = ap_predict_metric(&context, &ret->estimate, measure, &ret->reason);
     if (!ap_known(ret->p50))
         return;
+    ap_work work;
+    (void)ap_case_work(&context.job, &work);
+    if (ap_metric_quantity(measure->metric) == AP_Q_RUN && work == AP_WORK_GUESSED)
+        ret->basis = AP_BASIS_RULE_OF_THUMB;
     int known = ap_known(measure->layout.micro_batch) ? 1 : 0;
     ap_quantity quantity = ap_metric_quantity(measure->metric);
     double low = context.interval[quantity][known].low, high = context.interval[quantity][known].high;

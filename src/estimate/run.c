@@ -34,21 +34,57 @@ static bool recipe_applies(const ap_case *job)
     return tuned == (job->method == AP_METHOD_FINETUNE || job->method >= AP_METHOD_LORA);
 }
 
+/* Order: what the case says, what its data set and epochs give, the published recipe, the model's own defaults, one pass
+ * over the data (fine-tuning: three). */
+double ap_case_work(const ap_case *job, ap_work *ret_known)
+{
+    const ap_model *model = job->model;
+    double seq = ap_or(job->seq_len, 0);
+    *ret_known = AP_WORK_GIVEN;
+    if (job->samples_total > 0)
+        return job->samples_total;
+    if (job->tokens_total > 0 && seq > 0)
+        return job->tokens_total / seq;
+    double per_epoch = job->samples_per_epoch;
+    if (per_epoch > 0 && job->epochs > 0)
+        return per_epoch * job->epochs;
+    *ret_known = AP_WORK_RECIPE;
+    if (!(per_epoch > 0) && job->dataset_info)
+        per_epoch = job->dataset_info->samples > 0 ? job->dataset_info->samples : job->dataset_info->tokens / seq;
+    if (per_epoch > 0 && job->epochs > 0)
+        return per_epoch * job->epochs;
+    const ap_recipe *recipe = job->recipe && recipe_applies(job) ? job->recipe : NULL;
+    bool same_data = job->dataset_info && recipe && ap_streq(recipe->dataset, job->dataset_info->id);
+    bool from_scratch = job->method == AP_METHOD_PRETRAIN || job->method == AP_METHOD_TRAIN || job->method < 0;
+    /* Fine-tunes of one model have nothing in common but the model. */
+    if (recipe && !(job->epochs > 0) && (from_scratch || same_data)) {
+        if (recipe->samples > 0)
+            return recipe->samples;
+        if (recipe->tokens > 0 && seq > 0)
+            return recipe->tokens / seq;
+        if (recipe->steps > 0 && recipe->global_batch > 0)
+            return recipe->steps * recipe->global_batch;
+        if (recipe->epochs > 0 && per_epoch > 0)
+            return recipe->epochs * per_epoch;
+    }
+    *ret_known = AP_WORK_GUESSED;
+    if (recipe && recipe->samples > 0)
+        return recipe->samples;
+    if (from_scratch && model->samples > 0)
+        return model->samples;
+    if (from_scratch && model->tokens > 0 && seq > 0)
+        return model->tokens / seq;
+    if (per_epoch > 0)
+        return per_epoch * (from_scratch ? ap_or(model->epochs, 1) : 3);
+    *ret_known = AP_WORK_UNKNOWN;
+    return AP_UNKNOWN;
+}
+
 double ap_case_samples(const ap_case *job)
 {
-    if (ap_known(job->samples_total))
-        return job->samples_total;
-    double per_epoch = job->samples_per_epoch;
-    if (!ap_known(per_epoch) && job->dataset_info)
-        per_epoch = job->dataset_info->samples;
-    if (ap_known(per_epoch) && ap_known(job->epochs))
-        return per_epoch * job->epochs;
-    if (job->recipe && !ap_known(job->epochs) && recipe_applies(job)) {
-        if (ap_known(job->recipe->samples))
-            return job->recipe->samples;
-        return per_epoch * job->recipe->epochs;
-    }
-    return AP_UNKNOWN;
+    ap_work known;
+    double samples = ap_case_work(job, &known);
+    return known == AP_WORK_GUESSED ? AP_UNKNOWN : samples;
 }
 
 /* M-60: hours = steps * step time + start-up, steps = what is left to train / what a step trains. */
