@@ -48,11 +48,11 @@ double ap_case_work(const ap_case *job, ap_work *ret_known)
     double per_epoch = job->samples_per_epoch;
     if (per_epoch > 0 && job->epochs > 0)
         return per_epoch * job->epochs;
-    *ret_known = AP_WORK_RECIPE;
     if (!(per_epoch > 0) && job->dataset_info)
         per_epoch = job->dataset_info->samples > 0 ? job->dataset_info->samples : job->dataset_info->tokens / seq;
     if (per_epoch > 0 && job->epochs > 0)
         return per_epoch * job->epochs;
+    *ret_known = AP_WORK_RECIPE;
     const ap_recipe *recipe = job->recipe && recipe_applies(job) ? job->recipe : NULL;
     bool same_data = job->dataset_info && recipe && ap_streq(recipe->dataset, job->dataset_info->id);
     bool from_scratch = job->method == AP_METHOD_PRETRAIN || job->method == AP_METHOD_TRAIN || job->method < 0;
