@@ -1,7 +1,5 @@
 /* doctor: which files are read, how old the data is, what this machine has. It must work when the rest does not, so a
  * broken configuration or catalog is reported and does not stop it. */
-#include <math.h>
-
 #include "cli/cli.h"
 #include "cli/hardware.h"
 #include "io/file.h"
@@ -48,33 +46,49 @@ static ap_value *describe_catalog(ap_arena *arena, const ap_catalog *catalog)
     return map;
 }
 
+static void add_line(ap_arena *arena, ap_value *sheet, const char *key, const char *value, const char *note)
+{
+    ap_value *line = ap_value_map(arena);
+    ap_value_put(arena, line, "key", ap_value_text(arena, key));
+    ap_value_put(arena, line, "value", ap_value_text(arena, value));
+    ap_value_put(arena, line, "note", ap_value_text(arena, note));
+    ap_value_push(arena, sheet, line);
+}
+
+static const char *gib_text(ap_arena *arena, const ap_value *value)
+{
+    return value->kind == AP_V_NUM ? ap_arena_printf(arena, "%.1f GiB", value->as.number) : NULL;
+}
+
 static void describe_machine(ap_doc *doc, const ap_value *machine)
 {
-    static const ap_column columns[] = {
-        {.title = "Accelerator", .path = "name", .priority = 1, .flexible = true},
-        {.title = "Memory GiB", .path = "memory_gib", .priority = 1, .right = true},
-        {.title = "Seen by", .path = "from", .priority = 2},
-    };
-    ap_arena *arena = doc->arena;
-    ap_value *sheet = ap_value_map(arena);
     static const char *const paths[] = {"cpu.model", "cpu.logical_cpus", "cpu.sockets", "cpu.features"};
     static const char *const keys[] = {"CPU", "logical CPUs", "sockets", "features"};
+    ap_arena *arena = doc->arena;
+    ap_value *sheet = ap_value_list(arena);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        ap_value_put(arena, sheet, keys[i],
-                     ap_value_text(arena, ap_cell_words(arena, ap_value_at(machine, paths[i]))));
-    const ap_value *memory = ap_value_at(machine, "memory_gib");
-    if (memory->kind == AP_V_NUM)
-        ap_value_put(arena, sheet, "memory", ap_value_text(arena, ap_arena_printf(arena, "%.1f GiB", memory->as.number)));
+        add_line(arena, sheet, keys[i], ap_cell_words(arena, ap_value_at(machine, paths[i])), NULL);
+    add_line(arena, sheet, "memory", gib_text(arena, ap_value_at(machine, "memory_gib")), NULL);
+    const ap_value *found = ap_value_at(machine, "accelerators");
+    for (size_t i = 0; i < found->as.list.count; i++) {
+        const ap_value *item = found->as.list.items[i];
+        const char *memory = gib_text(arena, ap_value_at(item, "memory_gib"));
+        add_line(arena, sheet, "accelerator", ap_cell_words(arena, ap_value_at(item, "name")),
+                 ap_arena_printf(arena, "%s%sseen by %s", memory ? memory : "", memory ? ", " : "",
+                                 ap_cell_words(arena, ap_value_at(item, "from"))));
+    }
+    if (found->as.list.count == 0)
+        add_line(arena, sheet, "accelerator", "none found", NULL);
     ap_doc_heading(doc, "This machine");
     ap_doc_sheet(doc, sheet);
-    ap_block *table = ap_doc_table(doc, ap_value_at(machine, "accelerators"), columns, sizeof columns / sizeof *columns);
-    table->empty = "No accelerator found.";
 }
 
 static ap_status run(ap_cli *cli)
 {
     ap_arena *arena = cli->arena;
     ap_status status = ap_cli_configure(cli);
+    if (status == AP_USAGE)
+        return status;
     const ap_catalog *catalog = NULL;
     ap_status loaded = ap_cli_catalog(cli, &catalog);
     status = loaded > status ? loaded : status;

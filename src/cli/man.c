@@ -6,6 +6,8 @@
 /* Reproducible builds: the page carries the date of the release, not of the build. */
 #define MAN_DATE "August 28, 2026"
 
+#define MAN_WIDTH ((size_t)78)
+
 /* Text of a macro line or paragraph: what roff would take as its own is escaped. */
 static void add_roff(ap_sbuf *out, const char *text)
 {
@@ -34,18 +36,34 @@ static void add_quoted(ap_sbuf *out, const char *text)
     ap_sbuf_add_char(out, '"');
 }
 
-/* A new sentence starts a new line, as mdoc wants it. */
+/* Text lines of at most MAN_WIDTH; a new sentence starts a new line, as mdoc wants it. */
 static void add_sentences(ap_sbuf *out, const char *text)
 {
-    for (const char *c = text; *c;) {
-        const char *stop = strstr(c, ". ");
-        size_t len = stop ? (size_t)(stop - c) + 1 : strlen(c);
-        add_roff(out, ap_arena_strndup(out->arena, c, len));
-        ap_sbuf_add_char(out, '\n');
-        c += len;
-        while (*c == ' ')
-            c++;
+    size_t column = 0;
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        ap_sbuf word;
+        ap_sbuf_init(&word, out->arena);
+        add_roff(&word, ap_arena_strndup(out->arena, text, len));
+        if (column && column + 1 + word.len > MAN_WIDTH) {
+            ap_sbuf_add_char(out, '\n');
+            column = 0;
+        } else if (column) {
+            ap_sbuf_add_char(out, ' ');
+            column++;
+        }
+        ap_sbuf_add(out, word.text);
+        column += word.len;
+        bool stop = len > 1 && text[len - 1] == '.' && text[len];
+        text += len;
+        while (*text == ' ')
+            text++;
+        if (stop) {
+            ap_sbuf_add_char(out, '\n');
+            column = 0;
+        }
     }
+    ap_sbuf_add_char(out, '\n');
 }
 
 static void add_man_option(ap_sbuf *out, const ap_option *option)
@@ -61,13 +79,14 @@ static void add_man_option(ap_sbuf *out, const ap_option *option)
         add_quoted(out, option->words && !option->arg ? "word" : argument);
     }
     ap_sbuf_add_char(out, '\n');
-    add_roff(out, option->help);
+    ap_sbuf text;
+    ap_sbuf_init(&text, out->arena);
+    ap_sbuf_add(&text, option->help);
     if (option->words && !strchr(option->help, ':'))
-        for (size_t i = 0; option->words[i]; i++) {
-            ap_sbuf_add(out, i ? ", " : ": ");
-            add_roff(out, option->words[i]);
-        }
-    ap_sbuf_add(out, ".\n");
+        for (size_t i = 0; option->words[i]; i++)
+            ap_sbuf_printf(&text, "%s%s", i ? ", " : ": ", option->words[i]);
+    ap_sbuf_add_char(&text, '.');
+    add_sentences(out, text.text);
     if (option->fallback) {
         ap_sbuf_add(out, "Default: ");
         add_roff(out, option->fallback);
@@ -157,17 +176,17 @@ static void add_man_rest(ap_sbuf *out)
                 "Configuration and catalog records of a project.\n"
                 ".It Pa $XDG_CONFIG_HOME/accelpick/config.yaml\n"
                 "Configuration of the user; values of options below\n"
-                ".Li defaults: .\n"
+                ".Li defaults .\n"
                 ".It Pa $XDG_CONFIG_HOME/accelpick/*.yaml\n"
                 "Catalog records of the user.\n"
                 ".El\n"
-                "Options win over the environment, the environment over the project's file, that over the user's.\n"
+                "Options win over the environment, the environment over the file of the\n"
+                "project, that over the file of the user.\n"
                 ".Sh EXIT STATUS\n"
                 ".Bl -tag -width Ds\n");
     for (size_t i = 0; i < ap_exit_code_count; i++) {
         ap_sbuf_printf(out, ".It %d\n", (int)ap_exit_codes[i].code);
-        add_roff(out, ap_exit_codes[i].meaning);
-        ap_sbuf_add(out, ".\n");
+        add_sentences(out, ap_arena_printf(out->arena, "%s.", ap_exit_codes[i].meaning));
     }
     ap_sbuf_add(out, ".El\n.Sh EXAMPLES\n");
     for (size_t i = 0; ap_commands[i]; i++)
@@ -199,9 +218,11 @@ void ap_help_write_man(ap_sbuf *out)
                      ".Op Ar operands\n"
                      ".Sh DESCRIPTION\n"
                      ".Nm\n"
-                     "takes the description of a training job and tells which accelerators to train it on.\n"
-                     "It knows chips, machines and their prices, and estimates time, cost, memory and energy of the job\n"
-                     "on each of them, every figure with the range it may fall in.\n"
+                     "takes the description of a training job and tells which accelerators to\n"
+                     "train it on.\n"
+                     "It knows chips, machines and their prices, and estimates time, cost, memory\n"
+                     "and energy of the job on each of them, every figure with the range it may\n"
+                     "fall in.\n"
                      "Answers go to standard output, everything else to standard error;\n"
                      "the same input gives the same bytes.\n");
     add_man_commands(out);

@@ -182,7 +182,10 @@ ap_status ap_cli_take(ap_cli *cli, ap_opt_id id, const char *value, ap_origin or
         *setting = (ap_setting){.number = AP_UNKNOWN, .range = {AP_UNKNOWN, AP_UNKNOWN}};
     setting->origin = origin;
     setting->text = value;
-    return take_value(&t, setting, value);
+    ap_status status = take_value(&t, setting, value);
+    if (status != AP_OK) /* what was refused must not be read by a command that goes on */
+        *setting = (ap_setting){.number = AP_UNKNOWN, .range = {AP_UNKNOWN, AP_UNKNOWN}};
+    return status;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
