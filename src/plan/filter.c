@@ -4,7 +4,6 @@
 #include "base/num.h"
 #include "plan/plan.h"
 
-const char *const ap_pricing_names[] = {"on-demand", "spot", "reserved-1y", "reserved-3y", NULL};
 const char *const ap_grouping_names[] = {"none", "instance", "chip", "cloud", "region", NULL};
 
 static const ap_finding *refuse(const ap_search *search, const char *id, const char *message)
@@ -66,9 +65,10 @@ const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance 
         return refuse(search, "AP4004",
                       ap_arena_printf(search->arena, "card memory %.0f GiB is outside the range asked for",
                                       chip->memory.size / 1073741824.0));
-    if (ap_known(c->host_memory_bytes) && instance->memory < c->host_memory_bytes)
+    bool host_asked = ap_known(c->host_memory.low) || ap_known(c->host_memory.high);
+    if (host_asked && !ap_range_contains(c->host_memory, instance->memory))
         return refuse(search, "AP4005",
-                      ap_arena_printf(search->arena, "host memory %.0f GiB is less than asked for",
+                      ap_arena_printf(search->arena, "host memory %.0f GiB is outside the range asked for",
                                       instance->memory / 1073741824.0));
     if (c->portable == 1 && !sold_elsewhere(search, instance))
         return refuse(search, "AP4006", ap_arena_printf(search->arena, "only %s has %s", instance->cloud, chip->name));
@@ -89,22 +89,12 @@ bool ap_filter_pricing(const ap_search *search, int pricing)
 {
     const ap_strings *asked = &search->options->constraints.pricing;
     if (asked->count == 0)
-        return pricing == AP_ON_DEMAND;
+        return pricing == AP_PRICE_ON_DEMAND;
     for (size_t i = 0; i < asked->count; i++) {
         const char *word = asked->items[i];
-        if (ap_streq(word, "any") || ap_streq(word, ap_pricing_names[pricing]) ||
-            (ap_streq(word, "reserved") && pricing >= AP_RESERVED_1Y))
+        if (ap_streq(word, "any") || ap_streq(word, ap_price_kind_name(pricing)) ||
+            (ap_streq(word, "reserved") && pricing >= AP_PRICE_RESERVED_1Y))
             return true;
     }
     return false;
-}
-
-double ap_price_of(const ap_price *price, int pricing)
-{
-    switch (pricing) {
-    case AP_ON_DEMAND: return price->on_demand;
-    case AP_SPOT: return price->spot;
-    case AP_RESERVED_1Y: return price->reserved_1y;
-    default: return price->reserved_3y;
-    }
 }

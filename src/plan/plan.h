@@ -37,7 +37,7 @@ typedef struct ap_result {
     const char *target;        /* spelling that --on takes: "gcp/a3-highgpu-8g:2@us-central1+spot" */
     ap_hardware hw;
     const ap_price *price;     /* NULL: no price known */
-    int pricing;               /* ap_pricing */
+    int pricing;               /* ap_price_kind */
     double usd_per_h;          /* all machines, after discount; NaN unknown, 0 free */
     const char *priced_from;   /* CHIP targets: the offer the price is from */
     const ap_region *region;   /* for carbon; or NULL */
@@ -63,7 +63,6 @@ typedef struct ap_advice {
 
 typedef enum ap_grouping { AP_GROUP_NONE, AP_GROUP_INSTANCE, AP_GROUP_CHIP, AP_GROUP_CLOUD, AP_GROUP_REGION } ap_grouping;
 extern const char *const ap_grouping_names[];
-extern const char *const ap_pricing_names[]; /* "on-demand" "spot" "reserved-1y" "reserved-3y" */
 
 typedef struct ap_discount { /* --discount aws=0.2 */
     const char *cloud;
@@ -112,7 +111,6 @@ const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, con
  * were estimated. */
 size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_estimate *ret_best);
 
-double ap_price_of(const ap_price *price, int pricing); /* USD/h of the whole machine, NaN unknown */
 /* NULL when the instance passes the constraints that need no estimate, else why not. */
 const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance *instance, const ap_chip *chip);
 bool ap_filter_region(const ap_search *search, const ap_instance *instance, const char *region);

@@ -61,7 +61,7 @@ static const char *target_text(ap_arena *arena, const ap_instance *instance, dou
 {
     const char *count = machines > 1 ? ap_arena_printf(arena, ":%.0f", machines) : "";
     return ap_arena_printf(arena, "%s/%s%s@%s%s%s", instance->cloud, instance->name, count, region,
-                           pricing == AP_ON_DEMAND ? "" : "+", pricing == AP_ON_DEMAND ? "" : ap_pricing_names[pricing]);
+                           pricing == AP_PRICE_ON_DEMAND ? "" : "+", pricing == AP_PRICE_ON_DEMAND ? "" : ap_price_kind_name(pricing));
 }
 
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
@@ -74,7 +74,7 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     ret->pricing = pricing;
     ret->usd_per_h = ret->hw.usd_per_h;
     if (price && instance)
-        ret->usd_per_h = discounted(search, instance, ap_price_of(price, pricing)) * ret->hw.machines;
+        ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
     const ap_run_estimate *run = &plan->run;
     ret->cost_p10 = run->hours_p10 * ret->usd_per_h;
@@ -156,10 +156,10 @@ static const ap_price *cheapest(const ap_search *search, const ap_instance *inst
     *ret_count = 0;
     for (size_t i = 0; i < instance->prices.count; i++) {
         const ap_price *price = &instance->prices.items[i];
-        if (!(ap_price_of(price, pricing) >= 0) || !ap_filter_region(search, instance, price->region))
+        if (!(ap_price_usd(price, pricing) >= 0) || !ap_filter_region(search, instance, price->region))
             continue;
         ++*ret_count;
-        if (!best || ap_price_of(price, pricing) < ap_price_of(best, pricing))
+        if (!best || ap_price_usd(price, pricing) < ap_price_usd(best, pricing))
             best = price;
     }
     return best;
@@ -169,7 +169,7 @@ static const ap_price *cheapest(const ap_search *search, const ap_instance *inst
 static bool price_plan(ap_search *search, const ap_plan *plan, const ap_hardware *hw)
 {
     bool any = false;
-    for (int pricing = AP_ON_DEMAND; pricing <= AP_RESERVED_3Y; pricing++) {
+    for (int pricing = AP_PRICE_ON_DEMAND; pricing <= AP_PRICE_RESERVED_3Y; pricing++) {
         if (!ap_filter_pricing(search, pricing))
             continue;
         if (!every_region_wanted(search)) {
@@ -270,7 +270,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
 static bool has_price(const ap_search *search, const ap_instance *instance)
 {
     size_t count;
-    for (int pricing = AP_ON_DEMAND; pricing <= AP_RESERVED_3Y; pricing++)
+    for (int pricing = AP_PRICE_ON_DEMAND; pricing <= AP_PRICE_RESERVED_3Y; pricing++)
         if (ap_filter_pricing(search, pricing) && cheapest(search, instance, pricing, &count))
             return true;
     return false;

@@ -171,7 +171,7 @@ static void put_offer(ap_arena *arena, ap_value *map, const ap_result *result)
     put_text(arena, map, "cloud", instance ? instance->cloud : NULL);
     put_text(arena, map, "instance", instance ? instance->name : hw->rig ? hw->rig->id : NULL);
     put_text(arena, map, "region", result->price ? result->price->region : NULL);
-    put_text(arena, map, "pricing", result->price ? ap_pricing_names[result->pricing] : NULL);
+    put_text(arena, map, "pricing", result->price ? ap_price_kind_name(result->pricing) : NULL);
     put_text(arena, map, "priced_from", result->priced_from);
     put_num(arena, map, "price_usd_per_h", result->usd_per_h);
     put_text(arena, map, "price_as_of", result->price ? result->price->as_of : NULL);

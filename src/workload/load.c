@@ -12,7 +12,7 @@ ap_status ap_workload_load(const char *path, ap_arena *arena, ap_diags *diags, a
 {
     char *text;
     size_t len;
-    ap_docs docs;
+    ap_docs docs = {0};
     ap_status status = ap_file_read(path, AP_YAML_WORKLOAD_BYTES, arena, diags, &text, &len);
     if (status != AP_OK)
         return status;

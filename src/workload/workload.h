@@ -12,7 +12,6 @@
 #include "workload/terms.h"
 
 typedef enum ap_objective { AP_BY_COST, AP_BY_TIME, AP_BY_BALANCED, AP_BY_ENERGY, AP_BY_CO2 } ap_objective;
-typedef enum ap_pricing { AP_ON_DEMAND, AP_SPOT, AP_RESERVED_1Y, AP_RESERVED_3Y } ap_pricing;
 extern const char *const ap_objective_names[];
 
 typedef struct ap_constraints {
@@ -20,7 +19,7 @@ typedef struct ap_constraints {
     ap_range chips;          /* accelerators (CPU machines: sockets) */
     double max_chips;
     ap_range memory_bytes;   /* of one card, nominal */
-    double host_memory_bytes;
+    ap_range host_memory;    /* of one machine */
     ap_strings clouds, regions, chip_globs, exclude; /* globs; empty = any */
     ap_strings pricing;      /* on-demand spot reserved any; empty = on-demand */
     signed char portable;    /* 1: no chip that only one cloud has */
