@@ -1,12 +1,18 @@
 /* The commands there are, in the order of help. A command is listed here when its file exists, not before. */
 #include "cli/cli.h"
 
-extern const ap_command ap_cmd_catalog, ap_cmd_completion, ap_cmd_doctor, ap_cmd_help, ap_cmd_rules, ap_cmd_version;
+extern const ap_command ap_cmd_recommend, ap_cmd_estimate;
+extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules;
+extern const ap_command ap_cmd_doctor, ap_cmd_completion, ap_cmd_help, ap_cmd_version;
 
 const ap_command *const ap_commands[] = {
+    &ap_cmd_recommend,
+    &ap_cmd_estimate,
+    &ap_cmd_list,
+    &ap_cmd_show,
     &ap_cmd_catalog,
-    &ap_cmd_doctor,
     &ap_cmd_rules,
+    &ap_cmd_doctor,
     &ap_cmd_completion,
     &ap_cmd_help,
     &ap_cmd_version,

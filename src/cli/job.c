@@ -1,8 +1,10 @@
 #include "cli/job.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "estimate/calibration.h"
+#include "report/select.h"
 
 /* `--model NAME` names a model; the other forms of `model:` need a document. */
 static void set_model(ap_cli *cli, ap_workload *workload, const char *name)
@@ -199,4 +201,13 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
                               .options = &ret->options,
                               .arena = cli->arena};
     return status;
+}
+
+ap_status ap_cli_sort_items(ap_cli *cli, ap_doc *doc, const char *list)
+{
+    ap_strings keys = ap_cli_list(cli, AP_O_SORT);
+    ap_value *items = (ap_value *)(uintptr_t)ap_value_at(doc->root, list);
+    if (keys.count == 0 || !items)
+        return AP_OK;
+    return ap_value_sort(cli->arena, items, keys.items, keys.count, &cli->diags);
 }

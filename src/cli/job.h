@@ -21,5 +21,7 @@ AP_CHECKED ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *
 void ap_cli_view_options(ap_cli *cli, ap_view_options *ret);
 /* Lays the filter options over constraints; chip spellings become ids. AP_USAGE for an unknown name. */
 AP_CHECKED ap_status ap_cli_constraints(ap_cli *cli, const ap_catalog *catalog, ap_constraints *constraints);
+/* --sort over the document's main list. */
+AP_CHECKED ap_status ap_cli_sort_items(ap_cli *cli, ap_doc *doc, const char *list);
 
 #endif

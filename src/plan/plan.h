@@ -98,6 +98,8 @@ void ap_search_run(ap_search *search);
 const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw);
 /* Price, cost, energy and carbon of a plan. `price` NULL = unknown (rigs and bare chips without an offer). */
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret);
+/* A price that is not simply machines x list price (bare chips priced from an offer). */
+void ap_result_set_price(ap_result *result, const ap_price *price, double usd_per_h);
 /* Whole run over the limits the user set? Returns the finding and how far over (1.1 = 10 %), or NULL. */
 const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness);
 

@@ -64,6 +64,16 @@ static const char *target_text(ap_arena *arena, const ap_instance *instance, dou
                            pricing == AP_PRICE_ON_DEMAND ? "" : "+", pricing == AP_PRICE_ON_DEMAND ? "" : ap_price_kind_name(pricing));
 }
 
+void ap_result_set_price(ap_result *result, const ap_price *price, double usd_per_h)
+{
+    const ap_run_estimate *run = &result->plan->run;
+    result->price = price;
+    result->usd_per_h = usd_per_h;
+    result->cost_p10 = run->hours_p10 * usd_per_h;
+    result->cost_p50 = run->hours_p50 * usd_per_h;
+    result->cost_p90 = run->hours_p90 * usd_per_h;
+}
+
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
 {
     const ap_instance *instance = plan->hw.instance;
@@ -76,13 +86,10 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     if (price && instance)
         ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
-    const ap_run_estimate *run = &plan->run;
-    ret->cost_p10 = run->hours_p10 * ret->usd_per_h;
-    ret->cost_p50 = run->hours_p50 * ret->usd_per_h;
-    ret->cost_p90 = run->hours_p90 * ret->usd_per_h;
+    ap_result_set_price(ret, ret->price, ret->usd_per_h);
     const ap_cloud *cloud = instance ? ap_catalog_find_cloud(search->catalog, instance->cloud) : NULL;
     double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, instance ? 1.2 : 1));
-    ret->energy_kwh = run->energy_kwh * pue;
+    ret->energy_kwh = plan->run.energy_kwh * pue;
     ret->co2_kg = ret->region ? ret->energy_kwh * ret->region->carbon_g_per_kwh / 1000 : AP_UNKNOWN;
     ret->score = AP_UNKNOWN;
 }

@@ -80,6 +80,9 @@ AP_CHECKED ap_status ap_schema_load(const ap_object *object, const ap_node *node
                                     ap_diags *diags);
 void ap_schema_clear(const ap_object *object, void *out); /* everything absent */
 
+/* What `out` leaves absent is copied from `defaults`, an object of the same kind (nested ones field by field). */
+void ap_schema_fill(const ap_object *object, void *out, const void *defaults);
+
 /* Field of an object by dotted path ("memory.usable"), or NULL; ret_offset gets the absolute offset. */
 const ap_field *ap_schema_find(const ap_object *object, const char *path, size_t *ret_offset);
 
