@@ -197,7 +197,7 @@ typedef struct ap_stack { /* training software whose speed differs enough to hav
     const char *id, *name, *framework, *family; /* family: calibration's stack family (fsdp mcore xla hf dle habana …) */
     ap_strings kinds;                           /* chip kinds it runs on */
     ap_strings domains;
-    ap_strings default_for;                     /* globs over DOMAIN:METHOD:KIND:VENDOR, lower case: used when no stack is named */
+    ap_strings default_for;                     /* globs over DOMAIN:METHOD:KIND:VENDOR:SIZE, lower case, SIZE small or large (over 30 B parameters): the stack when none is named */
     signed char tp, pp, cp, ep;                 /* supports that parallelism */
     ap_strings sharding;
     ap_provenance from;

@@ -158,7 +158,8 @@ static const ap_field stack_fields[] = {
     TEXTS("kinds", kinds, "Chip kinds it runs on."),
     TEXTS("domains", domains, "Model domains it trains; absent = any of its framework."),
     TEXTS("default_for", default_for,
-          "Globs over DOMAIN:METHOD:KIND:VENDOR in lower case: taken when no stack is named."),
+          "Globs over DOMAIN:METHOD:KIND:VENDOR:SIZE in lower case, SIZE small or large (over 30 B parameters): the "
+          "stack when none is named, longest match first."),
     BOOL("tp", tp, "Supports tensor parallelism."),
     BOOL("pp", pp, "Supports pipeline parallelism."),
     BOOL("cp", cp, "Supports context parallelism."),

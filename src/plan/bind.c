@@ -84,23 +84,33 @@ static bool stack_runs_on(const ap_stack *stack, const ap_chip *chip)
     return stack->kinds.count == 0;
 }
 
-/* default_for holds globs over DOMAIN:METHOD:KIND:VENDOR, most specific stacks first in the data. */
+/* Above this many parameters people train with tensor and pipeline parallelism, so with another stack. */
+#define LARGE_MODEL_PARAMS 30e9
+
+/* default_for holds globs over DOMAIN:METHOD:KIND:VENDOR:SIZE; the longest that matches wins, so order does not matter. */
 static const ap_stack *usual_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena)
 {
-    char *key = ap_str_lower(arena, ap_arena_printf(arena, "%s:%s:%s:%s", job->model.domain ? job->model.domain : "other",
+    char *key = ap_str_lower(arena, ap_arena_printf(arena, "%s:%s:%s:%s:%s", job->model.domain ? job->model.domain : "other",
                                                     ap_method_names[job->method], ap_chip_kind_name(chip->kind),
-                                                    chip->vendor ? chip->vendor : ""));
+                                                    chip->vendor ? chip->vendor : "",
+                                                    job->model.params > LARGE_MODEL_PARAMS ? "large" : "small"));
+    const ap_stack *best = NULL;
+    size_t best_length = 0;
     for (size_t i = 0; i < catalog->stacks.count; i++) {
         const ap_stack *stack = &catalog->stacks.items[i];
         bool other = job->framework != AP_FRAMEWORK_ANY && stack->framework &&
                      !ap_streq(stack->framework, ap_framework_names[job->framework]);
         if (other)
             continue;
-        for (size_t k = 0; k < stack->default_for.count; k++)
-            if (ap_glob_match(stack->default_for.items[k], key))
-                return stack;
+        for (size_t k = 0; k < stack->default_for.count; k++) {
+            size_t length = strlen(stack->default_for.items[k]);
+            if (length > best_length && ap_glob_match(stack->default_for.items[k], key)) {
+                best = stack;
+                best_length = length;
+            }
+        }
     }
-    return NULL;
+    return best;
 }
 
 static const ap_finding *bind_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena,

@@ -9,6 +9,8 @@ enum {
     SMALL_HOST_MACHINES = 4     /* hosts of fewer than four chips have no fabric worth scaling over */
 };
 #define LONG_RUN_H 2160.0       /* … more chips only where the run would exceed 90 days */
+#define SCALE_OUT_H 4.0         /* … more than one machine only while a run takes longer than this */
+#define OVERSIZED_H 1.0         /* … and more than eight chips not at all when they would be done sooner */
 
 static ap_plan *find_plan(const ap_search *search, const ap_hardware *hw)
 {
@@ -203,15 +205,32 @@ static bool may_scale_out(const ap_instance *instance, const ap_chip *chip)
     return chip->kind == AP_CHIP_GPU || chip->kind == AP_CHIP_ASIC;
 }
 
+static double most_chips(const ap_constraints *c)
+{
+    return fmin(ap_or(c->max_chips, MOST_CHIPS), ap_or(c->chips.high, MOST_CHIPS));
+}
+
 static double most_machines(const ap_search *search, const ap_instance *instance, const ap_chip *chip)
 {
     const ap_constraints *c = &search->options->constraints;
     ap_engine engine = ap_est_engine(&(ap_case){.domain = search->job->model.domain, .arch = search->job->model.arch, .chip = chip});
     if (!may_scale_out(instance, chip) || engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV)
         return 1;
-    double chips = fmin(ap_or(c->max_chips, MOST_CHIPS), ap_or(c->chips.high, MOST_CHIPS));
+    double chips = most_chips(c);
     double machines = floor(chips / instance->chip_count);
     return instance->chip_count < 4 ? fmin(machines, SMALL_HOST_MACHINES) : machines;
+}
+
+/* Has the user said how much hardware to look at? Then the usual limits do not apply. */
+static bool size_is_asked(const ap_search *search)
+{
+    const ap_constraints *c = &search->options->constraints;
+    return ap_known(c->max_chips) || ap_known(c->chips.low) || ap_known(c->chips.high) || search->job->objective == AP_BY_TIME;
+}
+
+static bool is_oversized(const ap_search *search, const ap_plan *plan)
+{
+    return !size_is_asked(search) && plan->hw.chips > 8 && plan->run.hours_p50 < OVERSIZED_H;
 }
 
 /* Twice the machines again? Only up to the usual number, or while the job does not fit or would run for months. */
@@ -220,8 +239,9 @@ static bool worth_doubling(const ap_search *search, const ap_plan *plan)
     const ap_constraints *c = &search->options->constraints;
     if (plan->refused || (plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT))
         return false;
-    bool limited_by_user = ap_known(c->max_chips) || ap_known(c->chips.high);
-    if (plan->hw.chips < USUAL_MOST_CHIPS || limited_by_user)
+    if (!size_is_asked(search) && plan->run.hours_p50 <= SCALE_OUT_H)
+        return false;
+    if (plan->hw.chips < USUAL_MOST_CHIPS || ap_known(c->max_chips) || ap_known(c->chips.high))
         return true;
     if (plan->est.verdict == AP_DOES_NOT_FIT)
         return plan->est.peak_bytes < 64 * plan->est.capacity_bytes;
@@ -242,10 +262,21 @@ static const ap_finding *does_not_fit(const ap_search *search, const ap_plan *pl
                                 est->memory_count ? est->memory[largest].name : ""));
 }
 
+static const ap_finding *oversized(const ap_search *search, const ap_plan *plan)
+{
+    return over(search, "AP1030",
+                ap_arena_printf(search->arena, "%g chips for a run of %.2g h is more than the job can use (--chips to see it)",
+                                plan->hw.chips, plan->run.hours_p50));
+}
+
 static void search_instance(ap_search *search, const ap_instance *instance, const ap_chip *chip)
 {
     const ap_constraints *c = &search->options->constraints;
     const char *name = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
+    if (instance->chip_count > most_chips(c)) {
+        reject(search, name, over(search, "AP4007", "more chips than asked for"), INFINITY);
+        return;
+    }
     double most = most_machines(search, instance, chip);
     const ap_plan *missed = NULL;
     bool fitted = false;
@@ -255,6 +286,10 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
             continue;
         search->targets++;
         const ap_plan *plan = ap_search_plan(search, &hw);
+        if (is_oversized(search, plan)) {
+            reject(search, name, oversized(search, plan), plan->hw.chips);
+            return;
+        }
         if (!plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT) {
             fitted = true;
             price_plan(search, plan, &hw);
