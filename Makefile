@@ -68,6 +68,15 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LINK_$(VARIANT)) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
 
+# What help says, as files; a test compares them with the program.
+.PHONY: docs check-cli
+docs: $(BIN)
+	@mkdir -p docs/man docs/cli
+	$(BIN) help --man > docs/man/accelpick.1
+	$(BIN) help --markdown > docs/cli/reference.md
+check-cli: $(BIN)
+	tests/cli/run.sh $(BIN)
+
 .PHONY: clean
 clean:
 	rm -rf build

@@ -219,10 +219,13 @@ static void add_note(const painter *p, const ap_block *block, size_t rows, size_
         ap_sbuf_printf(&note, "%s%zu column%s hidden at this width (-f wide for all)", note.len ? "; " : "", dropped,
                        dropped == 1 ? "" : "s");
     }
-    if (note.len) {
-        paint(p, "2", note.text);
-        ap_sbuf_add_char(p->out, '\n');
-    }
+    if (!note.len)
+        return;
+    ap_sbuf wrapped;
+    ap_sbuf_init(&wrapped, p->out->arena);
+    painter inner = {&wrapped, p->options, p->width};
+    add_wrapped(&inner, note.text, 0);
+    paint(p, "2", wrapped.text);
 }
 
 static void add_table(const painter *p, const ap_doc *doc, const ap_block *block)

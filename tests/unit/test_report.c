@@ -1,0 +1,237 @@
+/* Documents and their forms. Expected text is written by hand from doc.h, RFC 4180 and what a reader wants to see. */
+#include "testing.h"
+
+#include "base/num.h"
+#include "base/text.h"
+#include "report/doc.h"
+#include "report/select.h"
+
+static const ap_column columns[] = {
+    {.title = "Target", .path = "target", .priority = 1, .flexible = true},
+    {.title = "Time", .path = "time.p50", .low_path = "time.p10", .high_path = "time.p90", .format = AP_CELL_HOURS,
+     .priority = 1, .right = true},
+    {.title = "Cost USD", .path = "cost", .format = AP_CELL_USD, .priority = 2, .right = true},
+    {.title = "Note", .path = "note", .priority = 5, .flexible = true},
+    {.title = "Source", .path = "source", .priority = 9},
+};
+
+static ap_value *make_row(ap_arena *arena, const char *target, double hours, double cost, const char *note)
+{
+    ap_value *row = ap_value_map(arena), *time = ap_value_map(arena);
+    ap_value_put(arena, time, "p10", ap_value_num(arena, hours * 0.75));
+    ap_value_put(arena, time, "p50", ap_value_num(arena, hours));
+    ap_value_put(arena, time, "p90", ap_value_num(arena, hours * 1.25));
+    ap_value_put(arena, row, "target", ap_value_text(arena, target));
+    ap_value_put(arena, row, "time", time);
+    ap_value_put(arena, row, "cost", ap_value_num(arena, cost));
+    ap_value_put(arena, row, "note", ap_value_text(arena, note));
+    ap_value_put(arena, row, "source", ap_value_text(arena, "src"));
+    return row;
+}
+
+static ap_doc *make_doc(ap_arena *arena)
+{
+    ap_doc *doc = ap_doc_new(arena, "test");
+    ap_value *rows = ap_value_list(arena);
+    ap_value_push(arena, rows, make_row(arena, "aws/p5.48xlarge", 4, 1234.5, "a, \"b\"\nc"));
+    ap_value_push(arena, rows, make_row(arena, "gcp/a3-highgpu-8g@us-central1+spot", 0.4, 0.04512, NULL));
+    ap_value_push(arena, rows, make_row(arena, "tiny", 100, AP_UNKNOWN, "x"));
+    ap_value_put(arena, doc->root, "results", rows);
+    ap_doc_heading(doc, "Title <1>");
+    ap_block *table = ap_doc_table(doc, rows, columns, sizeof columns / sizeof *columns);
+    table->main = true;
+    return doc;
+}
+
+static const char *render(const ap_doc *doc, ap_format format, int width, const char *field)
+{
+    ap_sbuf out;
+    ap_sbuf_init(&out, doc->arena);
+    ap_render_options options = {.format = format, .width = width, .fields = &field, .field_count = field ? 1 : 0};
+    assert_int_equal(ap_doc_render(doc, &options, &out), AP_OK);
+    return out.text;
+}
+
+static void table_aligns_and_hides_the_last_priority(void **state)
+{
+    const char *text = render(make_doc(*state), AP_FORMAT_TABLE, 0, NULL);
+    assert_string_equal(text, "Title <1>\n"
+                              "Target                                         Time  Cost USD  Note\n"
+                              "──────────────────────────────────  ───────────────  ────────  ────────\n"
+                              "aws/p5.48xlarge                     4.0 h (3.0–5.0)  1,234.50  a, \"b\" c\n"
+                              "gcp/a3-highgpu-8g@us-central1+spot   24 min (18–30)    0.0451  –\n"
+                              "tiny                                4.2 d (3.1–5.2)         –  x\n");
+}
+
+static size_t widest_line(const char *text)
+{
+    size_t widest = 0;
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        char line[2000];
+        snprintf(line, sizeof line, "%.*s", (int)len, text);
+        size_t width = ap_text_width(line);
+        widest = width > widest ? width : widest;
+        text += len + (text[len] == '\n');
+    }
+    return widest;
+}
+
+static void table_fits_any_width(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    for (int width = 46; width < 160; width++)
+        assert_true(widest_line(render(doc, AP_FORMAT_TABLE, width, NULL)) <= (size_t)width);
+    const char *narrow = render(doc, AP_FORMAT_TABLE, 46, NULL);
+    assert_non_null(strstr(narrow, "…"));
+    assert_null(strstr(narrow, "Note"));
+    assert_non_null(strstr(narrow, "hidden"));
+    assert_non_null(strstr(narrow, "Target"));
+}
+
+static void limit_counts_and_cuts_every_format(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    doc->blocks[1].limit = 1;
+    assert_non_null(strstr(render(doc, AP_FORMAT_TABLE, 0, NULL), "shown 1 of 3"));
+    assert_null(strstr(render(doc, AP_FORMAT_JSON, 0, NULL), "tiny"));
+    assert_string_equal(render(doc, AP_FORMAT_VALUE, 0, "target"), "aws/p5.48xlarge\n");
+}
+
+static void wide_shows_all_columns(void **state)
+{
+    assert_non_null(strstr(render(make_doc(*state), AP_FORMAT_WIDE, 40, NULL), "Source"));
+}
+
+static void csv_is_rfc_4180(void **state)
+{
+    const char *text = render(make_doc(*state), AP_FORMAT_CSV, 0, NULL);
+    assert_string_equal(text, "target,time.p10,time.p50,time.p90,cost,note,source\r\n"
+                              "aws/p5.48xlarge,3,4,5,1234.5,\"a, \"\"b\"\"\nc\",src\r\n"
+                              "gcp/a3-highgpu-8g@us-central1+spot,0.3,0.4,0.5,0.04512,,src\r\n"
+                              "tiny,75,100,125,,x,src\r\n");
+}
+
+static void fields_choose_and_keep_places(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    assert_string_equal(render(doc, AP_FORMAT_CSV, 0, "time.p50"), "time.p50\r\n4\r\n0.4\r\n100\r\n");
+    assert_string_equal(render(doc, AP_FORMAT_NDJSON, 0, "time.p50"),
+                        "{\"time\":{\"p50\":4}}\n{\"time\":{\"p50\":0.4}}\n{\"time\":{\"p50\":100}}\n");
+    ap_diags diags;
+    ap_diags_init(&diags, *state);
+    const char *wrong[] = {"tiem.p50", "target"};
+    ap_render_options options = {.fields = wrong, .field_count = 2};
+    assert_int_equal(ap_doc_check_fields(doc, &options, &diags), AP_USAGE);
+    assert_int_equal(diags.errors, 1);
+    assert_non_null(strstr(diags.items[0].hint, "time.p50"));
+}
+
+static void json_is_whole_and_null_is_null(void **state)
+{
+    ap_arena *arena = *state;
+    ap_doc *doc = ap_doc_new(arena, "t");
+    ap_value_put(arena, doc->root, "x", ap_value_num(arena, 0.1));
+    ap_value_put(arena, doc->root, "u", ap_value_num(arena, AP_UNKNOWN));
+    ap_value_put(arena, doc->root, "i", ap_value_num(arena, INFINITY));
+    ap_value_put(arena, doc->root, "x", ap_value_num(arena, 0.2)); /* replaced in place */
+    assert_string_equal(render(doc, AP_FORMAT_JSON, 0, NULL),
+                        "{\n  \"schema_version\": 1,\n  \"kind\": \"t\",\n  \"accelpick\": \"" AP_VERSION
+                        "\",\n  \"x\": 0.2,\n  \"u\": null,\n  \"i\": null\n}\n");
+}
+
+static void markup_is_escaped(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    ap_value *rows = ap_value_list(*state);
+    ap_value_push(*state, rows, make_row(*state, "a|b<script>", 1, 1, "*x*"));
+    doc->blocks[1].rows = rows;
+    assert_non_null(strstr(render(doc, AP_FORMAT_MARKDOWN, 0, NULL), "| a\\|b\\<script\\> |"));
+    assert_non_null(strstr(render(doc, AP_FORMAT_HTML, 0, NULL), "<td>a|b&lt;script&gt;</td>"));
+    assert_non_null(strstr(render(doc, AP_FORMAT_HTML, 0, NULL), "<title>Title &lt;1&gt;</title>"));
+}
+
+static const char *cell(ap_arena *arena, double value, ap_cell_format format)
+{
+    ap_doc *doc = ap_doc_new(arena, "t");
+    ap_value *rows = ap_value_list(arena), *row = ap_value_map(arena);
+    ap_value_put(arena, row, "v", ap_value_num(arena, value));
+    ap_value_push(arena, rows, row);
+    ap_column *column = AP_NEW(arena, ap_column);
+    *column = (ap_column){.title = "v", .path = "v", .priority = 1, .format = format};
+    ap_doc_table(doc, rows, column, 1);
+    const char *text = render(doc, AP_FORMAT_TABLE, 0, NULL);
+    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1;
+    return ap_arena_strndup(arena, line, strcspn(line, "\n"));
+}
+
+static void cells_read_well(void **state)
+{
+    static const struct { double value; ap_cell_format format; const char *text; } cases[] = {
+        {0, AP_CELL_USD, "0.00"},           {0.04512, AP_CELL_USD, "0.0451"},  {0.1, AP_CELL_USD, "0.10"},
+        {12.3, AP_CELL_USD, "12.30"},       {1234.5, AP_CELL_USD, "1,234.50"}, {1234567, AP_CELL_USD, "1,234,567"},
+        {0.001, AP_CELL_HOURS, "3.6 s"},    {0.75, AP_CELL_HOURS, "45 min"},   {3.2, AP_CELL_HOURS, "3.2 h"},
+        {288, AP_CELL_HOURS, "12 d"},       {0, AP_CELL_HOURS, "0 h"},         {9600, AP_CELL_HOURS, "400 d"},
+        {0.34, AP_CELL_SECONDS, "340 ms"},  {1.25, AP_CELL_SECONDS, "1.25 s"}, {0.41, AP_CELL_PERCENT, "41 %"},
+        {0.004, AP_CELL_PERCENT, "0.4 %"},  {1.5e6, AP_CELL_COUNT, "1.50 M"},  {2e11, AP_CELL_COUNT, "200 B"},
+        {1.5e12, AP_CELL_COUNT, "1.50 T"},  {512, AP_CELL_COUNT, "512"},       {12345, AP_CELL_INTEGER, "12,345"},
+        {-1234, AP_CELL_INTEGER, "-1,234"}, {999, AP_CELL_INTEGER, "999"},     {79.1, AP_CELL_GIB, "79.1"},
+        {80, AP_CELL_GIB, "80"},            {0.0123, AP_CELL_AUTO, "0.0123"},  {3.14159, AP_CELL_AUTO, "3.14"},
+        {99.96, AP_CELL_AUTO, "100"},       {0.9996, AP_CELL_AUTO, "1.00"},    {1e20, AP_CELL_AUTO, "1e+20"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(cell(*state, cases[i].value, cases[i].format), cases[i].text);
+}
+
+static void sorting_is_stable_and_unknown_is_last(void **state)
+{
+    ap_arena *arena = *state;
+    ap_diags diags;
+    ap_diags_init(&diags, arena);
+    ap_value *rows = ap_value_list(arena);
+    const struct { const char *name; double cost; } given[] = {{"c", 2}, {"a", AP_UNKNOWN}, {"b", 1}, {"d", 2}, {"e", 3}};
+    for (size_t i = 0; i < 5; i++)
+        ap_value_push(arena, rows, make_row(arena, given[i].name, 1, given[i].cost, NULL));
+    const char *keys[] = {"cost:desc"};
+    assert_int_equal(ap_value_sort(arena, rows, keys, 1, &diags), AP_OK);
+    const char *down = "ecdba";
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(ap_value_at(rows->as.list.items[i], "target")->as.text[0], down[i]);
+    keys[0] = "cost";
+    const char *up = "bcdea";
+    assert_int_equal(ap_value_sort(arena, rows, keys, 1, &diags), AP_OK);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(ap_value_at(rows->as.list.items[i], "target")->as.text[0], up[i]);
+    keys[0] = "cots";
+    assert_int_equal(ap_value_sort(arena, rows, keys, 1, &diags), AP_USAGE);
+    keys[0] = "cost:down";
+    assert_int_equal(ap_value_sort(arena, rows, keys, 1, &diags), AP_USAGE);
+    assert_int_equal(diags.errors, 2);
+}
+
+static void a_form_that_a_kind_lacks_is_a_usage_error(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    ap_sbuf out;
+    ap_sbuf_init(&out, doc->arena);
+    ap_render_options options = {.format = AP_FORMAT_SARIF};
+    assert_int_equal(ap_doc_render(doc, &options, &out), AP_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        arena_test(table_aligns_and_hides_the_last_priority),
+        arena_test(table_fits_any_width),
+        arena_test(limit_counts_and_cuts_every_format),
+        arena_test(wide_shows_all_columns),
+        arena_test(csv_is_rfc_4180),
+        arena_test(fields_choose_and_keep_places),
+        arena_test(json_is_whole_and_null_is_null),
+        arena_test(markup_is_escaped),
+        arena_test(cells_read_well),
+        arena_test(sorting_is_stable_and_unknown_is_last),
+        arena_test(a_form_that_a_kind_lacks_is_a_usage_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
