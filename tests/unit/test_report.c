@@ -18,9 +18,9 @@ static const ap_column columns[] = {
 static ap_value *make_row(ap_arena *arena, const char *target, double hours, double cost, const char *note)
 {
     ap_value *row = ap_value_map(arena), *time = ap_value_map(arena);
-    ap_value_put(arena, time, "p10", ap_value_num(arena, hours * 0.75));
+    ap_value_put(arena, time, "p10", ap_value_num(arena, hours * 0.5));
     ap_value_put(arena, time, "p50", ap_value_num(arena, hours));
-    ap_value_put(arena, time, "p90", ap_value_num(arena, hours * 1.25));
+    ap_value_put(arena, time, "p90", ap_value_num(arena, hours * 1.5));
     ap_value_put(arena, row, "target", ap_value_text(arena, target));
     ap_value_put(arena, row, "time", time);
     ap_value_put(arena, row, "cost", ap_value_num(arena, cost));
@@ -34,8 +34,8 @@ static ap_doc *make_doc(ap_arena *arena)
     ap_doc *doc = ap_doc_new(arena, "test");
     ap_value *rows = ap_value_list(arena);
     ap_value_push(arena, rows, make_row(arena, "aws/p5.48xlarge", 4, 1234.5, "a, \"b\"\nc"));
-    ap_value_push(arena, rows, make_row(arena, "gcp/a3-highgpu-8g@us-central1+spot", 0.4, 0.04512, NULL));
-    ap_value_push(arena, rows, make_row(arena, "tiny", 100, AP_UNKNOWN, "x"));
+    ap_value_push(arena, rows, make_row(arena, "gcp/a3-highgpu-8g@us-central1+spot", 0.5, 0.04512, NULL));
+    ap_value_push(arena, rows, make_row(arena, "tiny", 96, AP_UNKNOWN, "x"));
     ap_value_put(arena, doc->root, "results", rows);
     ap_doc_heading(doc, "Title <1>");
     ap_block *table = ap_doc_table(doc, rows, columns, sizeof columns / sizeof *columns);
@@ -58,9 +58,9 @@ static void table_aligns_and_hides_the_last_priority(void **state)
     assert_string_equal(text, "Title <1>\n"
                               "Target                                         Time  Cost USD  Note\n"
                               "──────────────────────────────────  ───────────────  ────────  ────────\n"
-                              "aws/p5.48xlarge                     4.0 h (3.0–5.0)  1,234.50  a, \"b\" c\n"
-                              "gcp/a3-highgpu-8g@us-central1+spot   24 min (18–30)    0.0451  –\n"
-                              "tiny                                4.2 d (3.1–5.2)         –  x\n");
+                              "aws/p5.48xlarge                     4.0 h (2.0–6.0)  1,234.50  a, \"b\" c\n"
+                              "gcp/a3-highgpu-8g@us-central1+spot   30 min (15–45)    0.0451  –\n"
+                              "tiny                                4.0 d (2.0–6.0)         –  x\n");
 }
 
 static size_t widest_line(const char *text)
@@ -107,17 +107,17 @@ static void csv_is_rfc_4180(void **state)
 {
     const char *text = render(make_doc(*state), AP_FORMAT_CSV, 0, NULL);
     assert_string_equal(text, "target,time.p10,time.p50,time.p90,cost,note,source\r\n"
-                              "aws/p5.48xlarge,3,4,5,1234.5,\"a, \"\"b\"\"\nc\",src\r\n"
-                              "gcp/a3-highgpu-8g@us-central1+spot,0.3,0.4,0.5,0.04512,,src\r\n"
-                              "tiny,75,100,125,,x,src\r\n");
+                              "aws/p5.48xlarge,2,4,6,1234.5,\"a, \"\"b\"\"\nc\",src\r\n"
+                              "gcp/a3-highgpu-8g@us-central1+spot,0.25,0.5,0.75,0.04512,,src\r\n"
+                              "tiny,48,96,144,,x,src\r\n");
 }
 
 static void fields_choose_and_keep_places(void **state)
 {
     ap_doc *doc = make_doc(*state);
-    assert_string_equal(render(doc, AP_FORMAT_CSV, 0, "time.p50"), "time.p50\r\n4\r\n0.4\r\n100\r\n");
+    assert_string_equal(render(doc, AP_FORMAT_CSV, 0, "time.p50"), "time.p50\r\n4\r\n0.5\r\n96\r\n");
     assert_string_equal(render(doc, AP_FORMAT_NDJSON, 0, "time.p50"),
-                        "{\"time\":{\"p50\":4}}\n{\"time\":{\"p50\":0.4}}\n{\"time\":{\"p50\":100}}\n");
+                        "{\"time\":{\"p50\":4}}\n{\"time\":{\"p50\":0.5}}\n{\"time\":{\"p50\":96}}\n");
     ap_diags diags;
     ap_diags_init(&diags, *state);
     const char *wrong[] = {"tiem.p50", "target"};
