@@ -53,11 +53,11 @@ static bool over_bound(ap_cli *cli, const ap_search *search, const ap_result *re
     const ap_finding *limit = ap_result_over_limit(search, result, &nearness);
     if (limit)
         ap_diag_add(&cli->diags, AP_WARNING, 307, AP_NO_POS, "%s: %s", result->target, limit->message);
-    bool cost = result->cost_p50 > max_cost, hours = result->plan->run.hours_p50 > max_hours;
+    bool cost = result->cost_p50 > max_cost, hours = result->hours_p50 > max_hours;
     if (cost)
         ap_diag_add(&cli->diags, AP_WARNING, 307, AP_NO_POS, "%s: costs %.4g USD, more than --max-cost %.4g", result->target, result->cost_p50, max_cost);
     if (hours)
-        ap_diag_add(&cli->diags, AP_WARNING, 307, AP_NO_POS, "%s: takes %.4g h, more than --max-hours %.4g", result->target, result->plan->run.hours_p50, max_hours);
+        ap_diag_add(&cli->diags, AP_WARNING, 307, AP_NO_POS, "%s: takes %.4g h, more than --max-hours %.4g", result->target, result->hours_p50, max_hours);
     return limit || cost || hours;
 }
 

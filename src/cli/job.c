@@ -200,6 +200,7 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
                               .calibration = ap_calibration_builtin(cli->arena),
                               .options = &ret->options,
                               .arena = cli->arena};
+    ap_search_init(&ret->search);
     return status;
 }
 

@@ -84,16 +84,16 @@ static bool stack_runs_on(const ap_stack *stack, const ap_chip *chip)
     return stack->kinds.count == 0;
 }
 
-/* Above this many parameters people train with tensor and pipeline parallelism, so with another stack. */
-#define LARGE_MODEL_PARAMS 30e9
-
 /* default_for holds globs over DOMAIN:METHOD:KIND:VENDOR:SIZE; the longest that matches wins, so order does not matter. */
-static const ap_stack *usual_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena)
+static const ap_stack *usual_stack(const ap_search *search, const ap_chip *chip)
 {
+    const ap_job *job = search->job;
+    const ap_catalog *catalog = search->catalog;
+    ap_arena *arena = search->arena;
     char *key = ap_str_lower(arena, ap_arena_printf(arena, "%s:%s:%s:%s:%s", job->model.domain ? job->model.domain : "other",
                                                     ap_method_names[job->method], ap_chip_kind_name(chip->kind),
                                                     chip->vendor ? chip->vendor : "",
-                                                    job->model.params > LARGE_MODEL_PARAMS ? "large" : "small"));
+                                                    job->model.params > search->constants.large_model_params ? "large" : "small"));
     const ap_stack *best = NULL;
     size_t best_length = 0;
     for (size_t i = 0; i < catalog->stacks.count; i++) {
@@ -113,11 +113,11 @@ static const ap_stack *usual_stack(const ap_job *job, const ap_catalog *catalog,
     return best;
 }
 
-static const ap_finding *bind_stack(const ap_job *job, const ap_catalog *catalog, const ap_chip *chip, ap_arena *arena,
-                                    ap_case *ret)
+static const ap_finding *bind_stack(const ap_search *search, const ap_chip *chip, ap_case *ret)
 {
-    const char *asked = job->workload->stack;
-    const ap_stack *stack = asked ? ap_catalog_find_stack(catalog, asked) : usual_stack(job, catalog, chip, arena);
+    ap_arena *arena = search->arena;
+    const char *asked = search->job->workload->stack;
+    const ap_stack *stack = asked ? ap_catalog_find_stack(search->catalog, asked) : usual_stack(search, chip);
     if (asked && stack && !stack_runs_on(stack, chip))
         return refuse(arena, "AP2012", ap_arena_printf(arena, "%s does not run on %s", stack->name ? stack->name : stack->id, chip->name));
     ret->stack_info = stack;
@@ -159,9 +159,10 @@ static void bind_job(const ap_job *job, ap_case *ret)
     ret->leaves = job->model.leaves;
 }
 
-const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, const ap_hardware *hw, ap_arena *arena,
-                               ap_case *ret)
+const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, ap_case *ret)
 {
+    const ap_job *job = search->job;
+    ap_arena *arena = search->arena;
     ap_case_clear(ret);
     bind_job(job, ret);
     ret->chip = hw->chip;
@@ -178,6 +179,6 @@ const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, con
     if (!problem)
         problem = bind_precision(job, hw->chip, arena, ret);
     if (!problem)
-        problem = bind_stack(job, catalog, hw->chip, arena, ret);
+        problem = bind_stack(search, hw->chip, ret);
     return problem;
 }

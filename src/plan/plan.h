@@ -12,6 +12,7 @@
 
 #include "catalog/catalog.h"
 #include "estimate/estimate.h"
+#include "plan/constants.h"
 #include "plan/hardware.h"
 #include "workload/workload.h"
 
@@ -42,6 +43,8 @@ typedef struct ap_result {
     const char *priced_from;   /* CHIP targets: the offer the price is from */
     const ap_region *region;   /* for carbon; or NULL */
     const struct ap_plan *plan; /* shared by every offer of the same hardware */
+    double setup_h;            /* paid before training starts: boot, image */
+    double hours_p10, hours_p50, hours_p90; /* set-up and run; NaN unknown */
     double cost_p10, cost_p50, cost_p90; /* USD, NaN unknown */
     double energy_kwh, co2_kg; /* NaN unknown */
     double score;              /* lower is better; NaN = cannot be ranked */
@@ -75,12 +78,15 @@ typedef struct ap_plan_options {
     AP_LIST(ap_discount) discounts;
 } ap_plan_options;
 
+enum { AP_MARKET_OWN = 4, AP_MARKET_COUNT = 5 };
+
 typedef struct ap_search {
     const ap_job *job;
     const ap_catalog *catalog;
     const ap_calibration *calibration;
     const ap_plan_options *options;
     ap_arena *arena;
+    ap_plan_constants constants, by_market[AP_MARKET_COUNT]; /* by ap_search_init */
     ap_result *results;        /* ranked, grouped */
     size_t result_count, result_capacity;
     ap_rejection *rejected;    /* nearest first */
@@ -92,6 +98,8 @@ typedef struct ap_search {
     size_t priced_results;     /* before grouping */
 } ap_search;
 
+/* After the inputs (job … arena) are set. */
+void ap_search_init(ap_search *search);
 /* Everything in one: enumerate, estimate, price, rank, group. */
 void ap_search_run(ap_search *search);
 /* The plan for one piece of hardware, estimated once and kept. plan->est.error says why there is no estimate. */
@@ -107,8 +115,7 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
 
 /* The estimator's view of the job on this hardware. Precision and stack are chosen here where the job leaves them open;
  * returns NULL, or the finding that says why the job cannot run there (unsupported precision, framework …). */
-const ap_finding *ap_plan_bind(const ap_job *job, const ap_catalog *catalog, const ap_hardware *hw, ap_arena *arena,
-                               ap_case *ret);
+const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, ap_case *ret);
 /* Tries layouts; the fastest that fits goes to ret_best, else the smallest with verdict does-not-fit. Returns how many
  * were estimated. */
 size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_estimate *ret_best);

@@ -11,7 +11,7 @@
 /* Without an amount of data the run is unknown; then a step is what can be compared. */
 static double time_of(const ap_result *result)
 {
-    double hours = result->plan->run.hours_p50;
+    double hours = result->hours_p50;
     return ap_known(hours) ? hours : result->plan->est.step_s / 3600;
 }
 

@@ -1,16 +1,9 @@
 /* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
  * and pricing kind. */
 #include "base/num.h"
+#include "plan/constants.h"
 #include "plan/plan.h"
 
-enum {
-    USUAL_MOST_CHIPS = 64,      /* without a limit from the user … */
-    MOST_CHIPS = 16384,
-    SMALL_HOST_MACHINES = 4     /* hosts of fewer than four chips have no fabric worth scaling over */
-};
-#define LONG_RUN_H 2160.0       /* … more chips only where the run would exceed 90 days */
-#define SCALE_OUT_H 4.0         /* … more than one machine only while a run takes longer than this */
-#define OVERSIZED_H 1.0         /* … and more than eight chips not at all when they would be done sooner */
 
 static ap_plan *find_plan(const ap_search *search, const ap_hardware *hw)
 {
@@ -24,7 +17,7 @@ static void estimate_plan(ap_search *search, ap_plan *plan)
 {
     ap_case job;
     ap_est_context context;
-    plan->refused = ap_plan_bind(search->job, search->catalog, &plan->hw, search->arena, &job);
+    plan->refused = ap_plan_bind(search, &plan->hw, &job);
     plan->precision = job.precision;
     plan->stack = job.stack;
     if (plan->refused) {
@@ -71,9 +64,23 @@ void ap_result_set_price(ap_result *result, const ap_price *price, double usd_pe
     const ap_run_estimate *run = &result->plan->run;
     result->price = price;
     result->usd_per_h = usd_per_h;
-    result->cost_p10 = run->hours_p10 * usd_per_h;
-    result->cost_p50 = run->hours_p50 * usd_per_h;
-    result->cost_p90 = run->hours_p90 * usd_per_h;
+    result->hours_p10 = run->hours_p10 + result->setup_h;
+    result->hours_p50 = run->hours_p50 + result->setup_h;
+    result->hours_p90 = run->hours_p90 + result->setup_h;
+    result->cost_p10 = result->hours_p10 * usd_per_h;
+    result->cost_p50 = result->hours_p50 * usd_per_h;
+    result->cost_p90 = result->hours_p90 * usd_per_h;
+}
+
+static const ap_plan_constants *constants_of(const ap_search *search, const ap_hardware *hw)
+{
+    static const char *const markets[] = {"cloud", "marketplace", "notebook", "free"};
+    if (hw->rig)
+        return &search->by_market[AP_MARKET_OWN];
+    for (int i = 1; hw->instance && i < AP_MARKET_OWN; i++)
+        if (ap_streq(hw->instance->market, markets[i]))
+            return &search->by_market[i];
+    return &search->constants;
 }
 
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
@@ -88,9 +95,11 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     if (price && instance)
         ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
+    const ap_plan_constants *constants = constants_of(search, &ret->hw);
+    ret->setup_h = constants->provision_s / 3600;
     ap_result_set_price(ret, ret->price, ret->usd_per_h);
     const ap_cloud *cloud = instance ? ap_catalog_find_cloud(search->catalog, instance->cloud) : NULL;
-    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, instance ? 1.2 : 1));
+    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, constants->usual_pue));
     ret->energy_kwh = plan->run.energy_kwh * pue;
     ret->co2_kg = ret->region ? ret->energy_kwh * ret->region->carbon_g_per_kwh / 1000 : AP_UNKNOWN;
     ret->score = AP_UNKNOWN;
@@ -107,7 +116,7 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
 {
     const ap_constraints *c = &search->options->constraints;
     ap_arena *arena = search->arena;
-    double hours = result->plan->run.hours_p50;
+    double hours = result->hours_p50;
     double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
     if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
         *ret_nearness = hours * 3600 / c->deadline_s;
@@ -205,20 +214,20 @@ static bool may_scale_out(const ap_instance *instance, const ap_chip *chip)
     return chip->kind == AP_CHIP_GPU || chip->kind == AP_CHIP_ASIC;
 }
 
-static double most_chips(const ap_constraints *c)
+static double most_chips(const ap_search *search)
 {
-    return fmin(ap_or(c->max_chips, MOST_CHIPS), ap_or(c->chips.high, MOST_CHIPS));
+    const ap_constraints *c = &search->options->constraints;
+    return fmin(ap_or(c->max_chips, search->constants.most_chips), ap_or(c->chips.high, search->constants.most_chips));
 }
 
 static double most_machines(const ap_search *search, const ap_instance *instance, const ap_chip *chip)
 {
-    const ap_constraints *c = &search->options->constraints;
     ap_engine engine = ap_est_engine(&(ap_case){.domain = search->job->model.domain, .arch = search->job->model.arch, .chip = chip});
     if (!may_scale_out(instance, chip) || engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV)
         return 1;
-    double chips = most_chips(c);
+    double chips = most_chips(search);
     double machines = floor(chips / instance->chip_count);
-    return instance->chip_count < 4 ? fmin(machines, SMALL_HOST_MACHINES) : machines;
+    return instance->chip_count < 4 ? fmin(machines, search->constants.small_host_machines) : machines;
 }
 
 /* Has the user said how much hardware to look at? Then the usual limits do not apply. */
@@ -230,7 +239,7 @@ static bool size_is_asked(const ap_search *search)
 
 static bool is_oversized(const ap_search *search, const ap_plan *plan)
 {
-    return !size_is_asked(search) && plan->hw.chips > 8 && plan->run.hours_p50 < OVERSIZED_H;
+    return !size_is_asked(search) && plan->hw.chips > 8 && plan->run.hours_p50 < search->constants.oversized_h;
 }
 
 /* Twice the machines again? Only up to the usual number, or while the job does not fit or would run for months. */
@@ -239,13 +248,13 @@ static bool worth_doubling(const ap_search *search, const ap_plan *plan)
     const ap_constraints *c = &search->options->constraints;
     if (plan->refused || (plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT))
         return false;
-    if (!size_is_asked(search) && plan->run.hours_p50 <= SCALE_OUT_H)
+    if (!size_is_asked(search) && plan->run.hours_p50 <= search->constants.scale_out_h)
         return false;
-    if (plan->hw.chips < USUAL_MOST_CHIPS || ap_known(c->max_chips) || ap_known(c->chips.high))
+    if (plan->hw.chips < search->constants.usual_most_chips || ap_known(c->max_chips) || ap_known(c->chips.high))
         return true;
     if (plan->est.verdict == AP_DOES_NOT_FIT)
         return plan->est.peak_bytes < 64 * plan->est.capacity_bytes;
-    double wanted_h = ap_known(c->deadline_s) ? c->deadline_s / 3600 : LONG_RUN_H;
+    double wanted_h = ap_known(c->deadline_s) ? c->deadline_s / 3600 : search->constants.long_run_h;
     return plan->run.hours_p50 > wanted_h;
 }
 
@@ -273,7 +282,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
 {
     const ap_constraints *c = &search->options->constraints;
     const char *name = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
-    if (instance->chip_count > most_chips(c)) {
+    if (instance->chip_count > most_chips(search)) {
         reject(search, name, over(search, "AP4007", "more chips than asked for"), INFINITY);
         return;
     }
@@ -316,6 +325,14 @@ static bool has_price(const ap_search *search, const ap_instance *instance)
         if (ap_filter_pricing(search, pricing) && cheapest(search, instance, pricing, &count))
             return true;
     return false;
+}
+
+void ap_search_init(ap_search *search)
+{
+    static const char *const markets[AP_MARKET_COUNT] = {NULL, "marketplace", "notebook", "free", "own"};
+    search->constants = ap_plan_constants_of(search->calibration, NULL);
+    for (int i = 0; i < AP_MARKET_COUNT; i++)
+        search->by_market[i] = ap_plan_constants_of(search->calibration, markets[i]);
 }
 
 void ap_search_run(ap_search *search)

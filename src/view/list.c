@@ -129,6 +129,10 @@ static ap_value *instance_items(ap_arena *arena, const ap_catalog *catalog, cons
         const ap_instance *instance = &catalog->instances.items[i];
         if (!instance_wanted(catalog, instance, options))
             continue;
+        static const ap_price none = {.on_demand = NAN, .spot = NAN, .reserved_1y = NAN, .reserved_3y = NAN, .confidence = -1};
+        bool any_region = !options->filter || options->filter->regions.count == 0;
+        if (instance->prices.count == 0 && any_region)
+            ap_value_push(arena, items, instance_item(arena, instance, &none));
         for (size_t k = 0; k < instance->prices.count; k++)
             if (!options->filter || matches(&options->filter->regions, instance->prices.items[k].region))
                 ap_value_push(arena, items, instance_item(arena, instance, &instance->prices.items[k]));

@@ -90,10 +90,14 @@ static ap_value *cost_items(ap_arena *arena, const ap_result *result)
     ap_value *items = ap_value_list(arena);
     if (!ap_known(result->cost_p50))
         return items;
-    ap_value *item = ap_value_map(arena);
-    put_text(arena, item, "item", "compute");
-    put_num(arena, item, "usd", result->cost_p50);
-    ap_value_push(arena, items, item);
+    const struct { const char *name; double hours; } parts[] = {
+        {"compute", result->hours_p50 - result->setup_h}, {"boot and image pull", result->setup_h}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ap_value *item = ap_value_map(arena);
+        put_text(arena, item, "item", parts[i].name);
+        put_num(arena, item, "usd", parts[i].hours * result->usd_per_h);
+        ap_value_push(arena, items, item);
+    }
     return items;
 }
 
@@ -186,7 +190,6 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
 {
     const ap_plan *plan = result->plan;
     const ap_estimate *est = &plan->est;
-    const ap_run_estimate *run = &plan->run;
     bool ok = !est->error;
     ap_value *map = ap_value_map(arena);
     if (result->rank > 0)
@@ -199,7 +202,7 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     put_num(arena, map, "samples_per_s", ok ? est->samples_per_step / est->step_s : AP_UNKNOWN);
     put_num(arena, map, "mfu", ok ? est->mfu : AP_UNKNOWN);
     put_num(arena, map, "flop_per_step", ok ? est->flop_per_step : AP_UNKNOWN);
-    ap_value_put(arena, map, "time_h", quantiles(arena, run->hours_p10, run->hours_p50, run->hours_p90));
+    ap_value_put(arena, map, "time_h", quantiles(arena, result->hours_p10, result->hours_p50, result->hours_p90));
     ap_value_put(arena, map, "cost_usd", quantiles(arena, result->cost_p10, result->cost_p50, result->cost_p90));
     ap_value_put(arena, map, "cost_items", cost_items(arena, result));
     put_num(arena, map, "energy_kwh", result->energy_kwh);

@@ -352,6 +352,8 @@ static void resolve_optimizer(resolver *r)
     if (job->optimizer >= 0 || ap_streq(job->model.domain, "trees"))
         return;
     const char *name = job->recipe && job->recipe->optimizer ? job->recipe->optimizer : trains_from_scratch(job) ? job->model.optimizer : NULL;
+    if (ap_streq(name, "adam"))
+        name = "adamw"; /* the same states and work */
     for (int i = 0; name && ap_optimizer_names[i]; i++)
         if (strcmp(name, ap_optimizer_names[i]) == 0)
             job->optimizer = i;
@@ -387,10 +389,18 @@ static ap_status resolve_offload(resolver *r)
     return status;
 }
 
+static void clear_numbers(ap_job *job)
+{
+    job->lora_rank = job->lora_target_count = job->seq_len = job->global_batch = AP_UNKNOWN;
+    job->samples = job->tokens = job->epochs = job->samples_per_epoch = AP_UNKNOWN;
+    job->rows = job->features = job->sample_bytes = AP_UNKNOWN;
+}
+
 ap_status ap_job_resolve(const ap_workload *workload, const ap_catalog *catalog, const char *dir, ap_arena *arena,
                          ap_diags *diags, ap_job *ret)
 {
-    *ret = (ap_job){.workload = workload, .arena = arena};
+    *ret = (ap_job){.workload = workload, .arena = arena, .optimizer = -1};
+    clear_numbers(ret);
     resolver r = {workload, catalog, dir, arena, diags, ret};
     ap_status model = resolve_model(&r), dataset = resolve_dataset(&r), offload = resolve_offload(&r);
     ap_status first = model != AP_OK ? model : dataset != AP_OK ? dataset : offload;

@@ -1,0 +1,26 @@
+/* The planner's own constants: data/calibration/plan.yaml. */
+#ifndef AP_PLAN_CONSTANTS_H
+#define AP_PLAN_CONSTANTS_H
+
+#include "estimate/calibration.h"
+
+#define AP_PLAN_CONSTS(X)                                                                                              \
+    X(provision_s)                                                                                                     \
+    X(usual_most_chips)                                                                                                \
+    X(most_chips)                                                                                                      \
+    X(small_host_machines)                                                                                             \
+    X(long_run_h)                                                                                                      \
+    X(scale_out_h)                                                                                                     \
+    X(oversized_h)                                                                                                     \
+    X(large_model_params)                                                                                              \
+    X(usual_pue)
+
+#define AP_PLAN_CONST_FIELD(id) double id;
+typedef struct ap_plan_constants {
+    AP_PLAN_CONSTS(AP_PLAN_CONST_FIELD)
+} ap_plan_constants;
+
+/* market: cloud marketplace notebook free, or "own" for the user's own machines; NULL = cloud. */
+ap_plan_constants ap_plan_constants_of(const ap_calibration *calibration, const char *market);
+
+#endif
