@@ -30,6 +30,8 @@ const ap_access ap_accesses[AP_KIND_COUNT] = {
 
 static const ap_catalog_kind *table_of(int kind)
 {
+    if (strcmp(ap_catalog_kinds[kind].key, ap_accesses[kind].kind) == 0) /* as a rule the orders agree */
+        return &ap_catalog_kinds[kind];
     for (size_t i = 0; i < ap_catalog_kind_count; i++)
         if (strcmp(ap_catalog_kinds[i].key, ap_accesses[kind].kind) == 0)
             return &ap_catalog_kinds[i];

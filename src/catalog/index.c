@@ -74,19 +74,37 @@ void ap_normal_form(const char *text, char *buf, size_t size)
 }
 
 /* FNV-1a, 32 bits: short keys, and no attacker gains from collisions in his own catalog. */
+static uint32_t hash_char(uint32_t hash, char c)
+{
+    return (hash ^ (unsigned char)c) * 16777619U;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* Characters that are their own normal form are hashed without going through fold_next(): every start of the program
+ * hashes some thousand keys. */
 static uint32_t hash_text(uint32_t hash, const char *text)
 {
     folded f = {.at = text};
-    for (char c; (c = fold_next(&f)) != '\0';)
-        hash = (hash ^ (unsigned char)c) * 16777619U;
-    return hash;
+    for (;;) {
+        if (!f.pending || !*f.pending)
+            while (is_plain(*f.at))
+                hash = hash_char(hash, *f.at++);
+        char c = fold_next(&f);
+        if (c == '\0')
+            return hash;
+        hash = hash_char(hash, c);
+    }
 }
 
 static uint32_t hash_key(const char *scope, const char *key)
 {
     uint32_t hash = 2166136261U;
     if (scope)
-        hash = (hash_text(hash, scope) ^ 0x1FU) * 16777619U;
+        hash = hash_char(hash_text(hash, scope), '\x1f');
     return hash_text(hash, key);
 }
 
@@ -122,9 +140,10 @@ static size_t count_entries(const ap_catalog *catalog, int kind)
     size_t count = list->count * (kind == AP_KIND_RECIPES ? 3 : 1);
     if (ap_accesses[kind].label != AP_NO_MEMBER)
         count += list->count;
+    size_t size = ap_access_object(kind)->size;
     if (ap_accesses[kind].aliases != AP_NO_MEMBER)
         for (size_t i = 0; i < list->count; i++)
-            count += aliases_of(kind, ap_access_item(catalog, kind, i))->count;
+            count += aliases_of(kind, (const char *)list->items + i * size)->count;
     return count;
 }
 
