@@ -282,8 +282,8 @@ typedef struct ap_chip_match {
     double count;                 /* chips that the spelling stands for (an 8-GPU SKU: 8); NaN when sources differ */
     bool known;                   /* the spelling is on record, even if its chip is not in the catalog */
 } ap_chip_match;
-/* Exact id, else exact alias, else normalised as above. Aliases of several sources that mean different chips, and a bare
- * series name ("a100"), give a choice. */
+/* Exact id, else id or name normalised as above, else aliases. Aliases of several sources that mean different chips, and
+ * a bare series name ("a100"), give a choice. */
 ap_chip_match ap_catalog_find_chip(const ap_catalog *catalog, const char *name);
 /* The same as spelled by one provider ("gke" …) where it has spellings of its own; else as above. */
 ap_chip_match ap_catalog_find_chip_at(const ap_catalog *catalog, const char *provider, const char *name);

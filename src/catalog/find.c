@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 /* How near a spelling is to an entry of a table; the lowest class that has any entry decides. */
-enum { NEAR_EXACT_ID, NEAR_EXACT_ALIAS, NEAR_CASE, NEAR_NORMAL_ID, NEAR_NORMAL_ALIAS, NEAR_COUNT };
+enum { NEAR_EXACT_ID, NEAR_EXACT_ALIAS, NEAR_CASE, NEAR_NORMAL_ID, NEAR_NORMAL_ALIAS };
 
 static int nearness(const ap_entry *entry, const char *key)
 {
@@ -184,19 +184,19 @@ static ap_chip_match one_chip(const ap_chip *chip)
 }
 
 /* A bare series name, "a100": every chip whose id goes on from there. */
-static ap_chip_match series(const ap_catalog *catalog, const char *name)
+static void add_series(const ap_catalog *catalog, const char *name, ap_chip_match *match)
 {
-    ap_chip_match match = {.count = 1};
     char wanted[96], id[96];
     ap_normal_form(name, wanted, sizeof wanted);
     size_t len = strlen(wanted);
     for (size_t i = 0; len >= 2 && i < catalog->chips.count; i++) {
         ap_normal_form(catalog->chips.items[i].id, id, sizeof id);
         if (strncmp(id, wanted, len) == 0 && id[len] == '-')
-            add_choice(&match, &catalog->chips.items[i]);
+            add_choice(match, &catalog->chips.items[i]);
     }
-    match.known = match.choice_count > 0;
-    return match;
+    match->known = match->known || match->choice_count > 0;
+    if (!ap_known(match->count) || match->count <= 0)
+        match->count = 1;
 }
 
 ap_chip_match ap_catalog_find_chip_at(const ap_catalog *catalog, const char *provider, const char *name)
@@ -209,22 +209,17 @@ ap_chip_match ap_catalog_find_chip_at(const ap_catalog *catalog, const char *pro
     name_search search = {.catalog = catalog, .text = name, .exact_only = true, .provider = provider};
     if (provider && search_names(&search))
         return search.match;
-    search = (name_search){.catalog = catalog, .text = name, .exact_only = true};
-    chip = find_one(catalog, AP_KIND_CHIPS, NULL, name, NEAR_EXACT_ALIAS);
-    if (chip)
-        return one_chip(chip);
-    if (search_names(&search))
+    search = (name_search){.catalog = catalog, .text = name, .provider = provider};
+    if (provider && search_names(&search))
         return search.match;
     chip = find_one(catalog, AP_KIND_CHIPS, NULL, name, NEAR_NORMAL_ALIAS);
     if (chip)
         return one_chip(chip);
-    search = (name_search){.catalog = catalog, .text = name, .provider = provider};
-    if (provider && search_names(&search))
-        return search.match;
     search = (name_search){.catalog = catalog, .text = name};
-    if (search_names(&search))
+    if (search_names(&search) && search.match.chip)
         return search.match;
-    return series(catalog, name);
+    add_series(catalog, name, &search.match);
+    return search.match;
 }
 
 ap_chip_match ap_catalog_find_chip(const ap_catalog *catalog, const char *name)
@@ -242,6 +237,38 @@ static void offer_record(ap_suggest *suggest, int kind, const void *record, ap_a
         ap_suggest_offer(suggest, aliases->items[i]);
 }
 
+/* Part of a name ("4090") is far from it by edits, but is what people type: the shortest names that hold it. */
+static const char *suggest_containing(const ap_catalog *catalog, int kind, const char *wanted, ap_arena *arena)
+{
+    char part[96], whole[160];
+    ap_normal_form(wanted, part, sizeof part);
+    const char *best[3] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; strlen(part) >= 2 && i < ap_access_list_const(catalog, kind)->count; i++) {
+        const void *record = ap_access_item(catalog, kind, i);
+        ap_normal_form(ap_access_text(record, ap_accesses[kind].key), whole, sizeof whole);
+        if (!strstr(whole, part))
+            continue;
+        const char *label = ap_access_label(kind, record, arena);
+        for (size_t at = 0; at < 3 && label; at++)
+            if (!best[at] || strlen(label) < strlen(best[at])) {
+                const char *moved = best[at];
+                best[at] = label;
+                label = moved;
+            }
+        count++;
+    }
+    if (count == 0)
+        return NULL;
+    ap_sbuf text;
+    ap_sbuf_init(&text, arena);
+    ap_sbuf_add(&text, "did you mean ");
+    for (size_t i = 0; i < 3 && best[i]; i++)
+        ap_sbuf_printf(&text, "%s'%s'", i == 0 ? "" : i == 2 || !best[i + 1] ? " or " : ", ", best[i]);
+    ap_sbuf_add(&text, "?");
+    return text.text;
+}
+
 const char *ap_catalog_suggest(const ap_catalog *catalog, const char *kind, const char *wanted, ap_arena *arena)
 {
     int which = ap_access_find(kind);
@@ -253,5 +280,6 @@ const char *ap_catalog_suggest(const ap_catalog *catalog, const char *kind, cons
     const ap_any_list *list = ap_access_list_const(catalog, which);
     for (size_t i = 0; i < list->count; i++)
         offer_record(&suggest, which, ap_access_item(catalog, which, i), scratch);
-    return ap_suggest_text(&suggest, arena);
+    const char *near = ap_suggest_text(&suggest, arena);
+    return near ? near : suggest_containing(catalog, which, wanted, arena);
 }

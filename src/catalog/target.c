@@ -128,6 +128,23 @@ static ap_status resolve_instance(const parse *p, const pieces *given, const ap_
     return find_priced_region(p, given, instance, pricing, ret);
 }
 
+/* All of a small cloud's machines, else where to look. */
+static const char *instances_of(const parse *p, const char *cloud)
+{
+    enum { FEW = 6 };
+    ap_sbuf names;
+    ap_sbuf_init(&names, p->diags->arena);
+    size_t count = 0;
+    for (size_t i = 0; i < p->catalog->instances.count; i++) {
+        const ap_instance *instance = &p->catalog->instances.items[i];
+        if (ap_streq(instance->cloud, cloud) && count++ < FEW)
+            ap_sbuf_printf(&names, "%s%s", count == 1 ? "one of: " : ", ", instance->name);
+    }
+    if (count >= 1 && count <= FEW)
+        return names.text;
+    return ap_arena_printf(p->diags->arena, "see: accelpick list instances --cloud %s", cloud);
+}
+
 static ap_status unknown_instance(const parse *p, const char *cloud, const char *name)
 {
     const ap_cloud *known = ap_catalog_find_cloud(p->catalog, cloud);
@@ -143,7 +160,7 @@ static ap_status unknown_instance(const parse *p, const char *cloud, const char 
             ap_suggest_offer(&suggest, p->catalog->instances.items[i].name);
     ap_diag *diag = ap_diag_add(p->diags, AP_ERROR, 346, p->options->pos, "unknown instance '%s' of cloud '%s'", name, known->id);
     const char *near = ap_suggest_text(&suggest, p->diags->arena);
-    diag->hint = near ? near : ap_arena_printf(p->diags->arena, "see: accelpick list instances --cloud %s", known->id);
+    diag->hint = near ? near : instances_of(p, known->id);
     return AP_USAGE;
 }
 
@@ -228,20 +245,36 @@ bool ap_target_boxes(const ap_catalog *catalog, const ap_chip *chip, double coun
     return true;
 }
 
-/* How many machines of an instance make the count: that many exactly, or one with more chips than needed. */
-static double units_for(const ap_instance *instance, double count, double nodes)
-{
-    double hosts = instance->hosts >= 1 ? instance->hosts : 1;
-    double units = hosts > 1 ? 1 : nodes;
-    return units * instance->chip_count >= count ? units : AP_UNKNOWN;
-}
+/* How well a machine matches; lower is better. */
+enum { FIT_EXACT, FIT_BIGGER, FIT_SMALLER, FIT_NONE };
 
 typedef struct offer {
     const ap_instance *instance;
     const ap_price *price;
     double units, usd_per_h;
-    bool exact;
+    int fit;
 } offer;
+
+/* How many machines of an instance make the target's chips: as many as it has nodes, each of exactly that size or with
+ * chips to spare; where no machine is that big (racks of 4-chip hosts), more and smaller ones. A TPU slice is one unit. */
+static offer match_instance(const ap_instance *instance, const ap_target *target, bool whole_slice)
+{
+    offer match = {.instance = instance, .fit = FIT_NONE, .units = 1};
+    double size = instance->chip_count;
+    if (whole_slice || instance->hosts > 1) {
+        match.fit = size >= target->chip_count && size <= target->chip_count ? FIT_EXACT : FIT_NONE;
+        return match;
+    }
+    match.units = target->nodes;
+    if (size >= target->chips_per_node) {
+        match.fit = size > target->chips_per_node ? FIT_BIGGER : FIT_EXACT;
+        return match;
+    }
+    match.units = target->chip_count / size;
+    if (target->nodes > 1 && size > 0 && match.units <= (double)(long)match.units)
+        match.fit = FIT_SMALLER;
+    return match;
+}
 
 static bool cloud_wanted(const char *cloud, const ap_strings *globs)
 {
@@ -253,11 +286,11 @@ static bool cloud_wanted(const char *cloud, const ap_strings *globs)
     return false;
 }
 
-/* A machine of exactly that size beats a bigger one; then the price; then the name, so that the answer is one. */
+/* The better fit, then the price, then the name, so that the answer is one. */
 static bool is_better(const offer *a, const offer *b)
 {
-    if (!b->instance || a->exact != b->exact)
-        return !b->instance || a->exact;
+    if (!b->instance || a->fit != b->fit)
+        return !b->instance || a->fit < b->fit;
     if (a->usd_per_h < b->usd_per_h || a->usd_per_h > b->usd_per_h)
         return a->usd_per_h < b->usd_per_h;
     int by_cloud = strcmp(a->instance->cloud, b->instance->cloud);
@@ -268,19 +301,21 @@ static bool is_better(const offer *a, const offer *b)
 static offer find_offer(const parse *p, const ap_target *target)
 {
     offer best = {0};
+    bool whole_slice = target->chip->kind == AP_CHIP_TPU && find_slice(p->catalog, target->chip, target->chip_count);
     for (size_t i = 0; i < p->catalog->instances.count; i++) {
         const ap_instance *instance = &p->catalog->instances.items[i];
         if (!ap_streq(instance->chip, target->chip->id) || ap_streq(instance->market, "notebook") ||
             ap_streq(instance->market, "free") || !cloud_wanted(instance->cloud, p->options->cloud_globs))
             continue;
-        double units = units_for(instance, target->chip_count, target->nodes);
-        const ap_price *price = ap_known(units) ? ap_instance_cheapest(instance, target->pricing, p->options->region_globs) : NULL;
-        if (!price)
+        offer match = match_instance(instance, target, whole_slice);
+        if (match.fit == FIT_NONE)
             continue;
-        offer candidate = {instance, price, units, ap_price_usd(price, target->pricing) * units,
-                           units * instance->chip_count <= target->chip_count};
-        if (is_better(&candidate, &best))
-            best = candidate;
+        match.price = ap_instance_cheapest(instance, target->pricing, p->options->region_globs);
+        if (!match.price)
+            continue;
+        match.usd_per_h = ap_price_usd(match.price, target->pricing) * match.units;
+        if (is_better(&match, &best))
+            best = match;
     }
     return best;
 }
@@ -347,6 +382,14 @@ static ap_status parse_chip(const parse *p, ap_target *ret)
     pieces given = {.name = p->text, .pricing = -1};
     ap_chip_match vague = {0};
     const char *vague_name = NULL;
+    /* A spelling on record may end in a count itself ("8xH100:8"); the plain reading CHIP:COUNT goes first. */
+    const char *colon = strrchr(p->text, ':');
+    double count;
+    if (colon && parse_count(colon + 1, &count)) {
+        const char *chip = ap_arena_strndup(p->arena, p->text, (size_t)(colon - p->text));
+        if (ap_catalog_find_chip(p->catalog, chip).known)
+            given = (pieces){.name = chip, .count = colon + 1, .pricing = -1};
+    }
     do {
         ap_chip_match match = ap_catalog_find_chip(p->catalog, given.name);
         if (match.chip && given.region)

@@ -137,6 +137,22 @@ static void chips_without_any_offer_have_no_price(void **state)
     assert_non_null(t.price_unknown);
 }
 
+static void nodes_of_smaller_machines_where_no_box_is_big_enough(void **state)
+{
+    ap_target t = good(F(state), "gtx-1080:16");
+    assert_string_equal(t.priced_from, "oci/GPU+:16@any");
+    assert_num(t.price_usd_per_h, 4.8);
+    t = good(F(state), "gtx-1080:8"); /* one box was asked for, and nobody rents it */
+    assert_true(isnan(t.price_usd_per_h));
+}
+
+static void slice_is_one_unit(void **state)
+{
+    ap_target t = good(F(state), "tpu-v5e:16");
+    assert_num(t.nodes, 4);
+    assert_string_equal(t.priced_from, "gcp/v5litepod-16@us-west4");
+}
+
 static void sku_spelling_stands_for_its_chips(void **state)
 {
     assert_num(good(F(state), "8xH100").chip_count, 8);
@@ -160,6 +176,7 @@ static void unknown_names_are_not_substituted(void **state)
     fixture *f = F(state);
     bad(f, "", 350, "CHIP[:COUNT]");
     bad(f, "h100-sxm5-80g:8", 350, "h100-sxm5-80gb");
+    bad(f, "1080", 350, "gtx-1080");
     bad(f, "a100:8", 340, "a100-sxm4-40gb");
     bad(f, "h100:8", 340, "h100-sxm5-80gb");
     bad(f, "ADA_48_PRO", 350, "not in the catalog");
@@ -200,7 +217,8 @@ int main(void)
         T(tpu_slice_counts_chips_and_hosts), T(cpu_machine_counts_sockets), T(names_with_separators_in_them),
         T(chips_in_one_box_take_the_cheapest_exact_offer), T(chips_without_an_exact_offer_pay_the_whole_machine),
         T(many_chips_are_nodes_of_eight), T(sixteen_in_one_box_where_such_boxes_exist),
-        T(chips_without_any_offer_have_no_price), T(sku_spelling_stands_for_its_chips), T(own_machines),
+        T(chips_without_any_offer_have_no_price), T(nodes_of_smaller_machines_where_no_box_is_big_enough),
+        T(slice_is_one_unit), T(sku_spelling_stands_for_its_chips), T(own_machines),
         T(unknown_names_are_not_substituted), T(options_price_where_the_target_says_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
