@@ -294,7 +294,7 @@ static ap_status run(session *s)
     ap_fit_options options = {.max_iterations = s->set.iterations, .trace = s->set.trace};
     if (s->set.fit) {
         double start = now_s();
-        ap_fit *fit = ap_fit_new(s->calibration, (ap_engine)s->engine, &s->measures, s->arena);
+        ap_fit *fit = ap_fit_new(s->calibration, (ap_engine)s->engine, AP_FIT_COLD, &s->measures, s->arena);
         const ap_calib_engine *fitted = ap_fit_run(fit, NULL, &options, s->arena);
         fprintf(stderr, "%s: %zu rows, %zu unknowns, %.1f s\n", s->set.engine, ap_fit_row_count(fit), ap_fit_param_count(fit),
                 now_s() - start);

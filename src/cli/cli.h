@@ -188,6 +188,11 @@ size_t ap_cli_limit(const ap_cli *cli);
 /* Catalog per --data, overlays (user folder, ./.accelpick.yaml); loaded once. AP_BAD_DATA or AP_IO with diagnostics. */
 AP_CHECKED ap_status ap_cli_catalog(ap_cli *cli, const ap_catalog **ret_catalog);
 
+/* Constants of the estimator: built in or --data's, with the user's own (<user folder>/calibration) laid over. */
+struct ap_calibration;
+AP_CHECKED ap_status ap_cli_calibration(ap_cli *cli, const struct ap_calibration **ret_calibration);
+const char *ap_cli_calibration_dir(ap_arena *arena); /* where calibrate --write stores; NULL without a home */
+
 /* A document that starts with schema_version, kind, accelpick, catalog (when loaded). */
 ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind);
 /* Adds generated_at under SOURCE_DATE_EPOCH, renders as asked and writes to stdout or --output. */

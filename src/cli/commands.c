@@ -4,6 +4,7 @@
 extern const ap_command ap_cmd_recommend, ap_cmd_estimate;
 extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules;
 extern const ap_command ap_cmd_doctor, ap_cmd_completion, ap_cmd_help, ap_cmd_version;
+extern const ap_command ap_cmd_accuracy, ap_cmd_calibrate;
 
 const ap_command *const ap_commands[] = {
     &ap_cmd_recommend,
@@ -12,6 +13,8 @@ const ap_command *const ap_commands[] = {
     &ap_cmd_show,
     &ap_cmd_catalog,
     &ap_cmd_rules,
+    &ap_cmd_accuracy,
+    &ap_cmd_calibrate,
     &ap_cmd_doctor,
     &ap_cmd_completion,
     &ap_cmd_help,

@@ -130,7 +130,7 @@ static void hold_out_engine(const ap_calibration *calibration, const ap_measures
                             ap_holdout mode, const ap_fit_options *options, ap_arena *arena, ap_outcomes *ret)
 {
     AP_SCOPED_ARENA *own = ap_arena_new();
-    ap_fit *fit = ap_fit_new(calibration, engine, measures, own);
+    ap_fit *fit = ap_fit_new(calibration, engine, AP_FIT_COLD, measures, own);
     size_t rows = ap_fit_row_count(fit);
     unsigned *groups = AP_NEW_ARRAY(own, unsigned, rows + 1);
     unsigned char *use = AP_NEW_ARRAY(own, unsigned char, rows + 1);

@@ -197,10 +197,17 @@ void ap_calibration_overlay(ap_calibration *calibration, const ap_calib_engine *
         ap_calib_engine *engine = &calibration->engines.items[i];
         if (!ap_streq(engine->engine, extra->engine))
             continue;
+        ap_calib_const *constants =
+            AP_NEW_ARRAY(calibration->arena, ap_calib_const, engine->constants.count + extra->constants.count + 1);
+        if (engine->constants.count)
+            memcpy(constants, engine->constants.items, engine->constants.count * sizeof *constants);
+        engine->constants.items = constants;
         for (size_t k = 0; k < extra->constants.count; k++) {
             ap_calib_const *into = find_const(engine, extra->constants.items[k].id);
             if (into)
                 overlay_const(into, &extra->constants.items[k], calibration->arena);
+            else
+                engine->constants.items[engine->constants.count++] = extra->constants.items[k];
         }
         ap_calib_sort(engine);
         return;
@@ -345,6 +352,18 @@ void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, con
         }
         ret_consts[i] = found ? effective(found, keys) : AP_UNKNOWN;
     }
+}
+
+double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key)
+{
+    for (size_t i = 0; i < engine->constants.count; i++)
+        for (size_t k = 0; ap_streq(engine->constants.items[i].id, id) && k < engine->constants.items[i].by.count; k++) {
+            const ap_calib_by *by = &engine->constants.items[i].by.items[k];
+            const ap_deviation *found = ap_streq(by->level, level) ? find_deviation(by, key) : NULL;
+            if (found)
+                return found->value;
+        }
+    return 0;
 }
 
 bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const char *key)

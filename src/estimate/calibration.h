@@ -98,6 +98,8 @@ typedef struct ap_calib_keys {
     size_t count;
 } ap_calib_keys;
 void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, const ap_calib_keys *keys, double *ret_consts);
+/* Deviation of one key, 0 when there is none. */
+double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key);
 /* Was this key of this level in the fit (has rows)? Basis of `calibrated`. */
 bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const char *key);
 /* Interval by the most specific cell present: tries each of `cells` in order. Always finds "" at the end. */

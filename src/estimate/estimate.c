@@ -166,6 +166,7 @@ void ap_est_begin(ap_est_context *context, const ap_calibration *calibration, co
 {
     memset(context, 0, sizeof *context);
     context->engine = ap_est_engine(job);
+    context->user_scale = 1;
     context->job = *job;
     context->calibration = calibration;
     context->basis = -1;
@@ -204,6 +205,25 @@ void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layo
         ops->cells(context, quantity, layout_known, ret);
     ap_cells_addf(ret, "%s", ap_basis_names[context->basis]);
     ap_cells_addf(ret, "%s", "");
+}
+
+void ap_est_job_key(const ap_case *job, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s|%s|%g|%s|%d|%g|%g", job->model->id ? job->model->id : "", job->chip->id, ap_or(job->chips, 1),
+             job->stack ? job->stack : "", job->precision, ap_or(job->seq_len, 0), ap_or(job->global_batch, 0));
+}
+
+/* Only a user's own calibration has this constant; it is the last one. The case as asked, not as completed, is the key. */
+static double user_scale(const ap_calib_engine *engine, const ap_case *job)
+{
+    if (!engine || !engine->constants.count)
+        return 1;
+    const ap_calib_const *last = &engine->constants.items[engine->constants.count - 1];
+    if (strcmp(last->id, "user_scale") != 0)
+        return 1;
+    char key[AP_JOB_KEY_BYTES];
+    ap_est_job_key(job, key, sizeof key);
+    return exp(ap_calib_deviation(engine, "user_scale", "job", key));
 }
 
 void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
@@ -245,6 +265,7 @@ void ap_est_init(ap_est_context *context, const ap_calibration *calibration, con
         for (size_t i = 0; ops->ids[i]; i++)
             context->consts[i] = AP_UNKNOWN;
     ap_est_finish(context, &keys);
+    context->user_scale = user_scale(engine, job);
 }
 
 /* -- run ------------------------------------------------------------------------------------------------------------- */
@@ -262,6 +283,12 @@ void ap_est_run(const ap_est_context *context, const ap_layout *layout, ap_estim
     estimate_clear(ret);
     ret->basis = context->basis;
     ap_engine_ops_of(context->engine)->run(context, layout, ret);
+    if (context->user_scale != 1) {
+        ret->step_s *= context->user_scale;
+        ret->mfu /= context->user_scale;
+        for (size_t i = 0; i < ret->term_count; i++)
+            ret->terms[i].seconds *= context->user_scale;
+    }
     if (!ret->error && !(ret->step_s > 0 && isfinite(ret->step_s)))
         ret->error = "the estimate of this case is not a finite number";
     int known = ap_known(layout->micro_batch) ? 1 : 0;

@@ -121,10 +121,14 @@ struct ap_est_context {
     size_t level_count;
     unsigned seen;
     struct { double low, high; } interval[3][2]; /* [ap_quantity][layout known]: ln(measured / predicted) */
+    double user_scale;                 /* factor on the step of a job the user has measured, else 1 */
 };
 
 void ap_case_clear(ap_case *job); /* all unknown */
 void ap_layout_clear(ap_layout *layout);
+/* Name of a job for the user's own factor: model, chip, count, stack, precision, length, batch. Cut to the buffer. */
+#define AP_JOB_KEY_BYTES 192
+void ap_est_job_key(const ap_case *job, char *buf, size_t size);
 ap_engine ap_est_engine(const ap_case *job);
 void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job);
 /* Completes the layout, then time and memory. Never NaN in step_s or peak_bytes unless `error` is set. <= 2 us. */

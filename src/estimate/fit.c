@@ -50,6 +50,7 @@ struct ap_fit {
     const ap_calib_engine *structure;
     const ap_engine_ops *ops;
     ap_arena *arena;
+    bool refine;
     constant *constants;
     size_t constant_count;
     unknown *unknowns;
@@ -133,6 +134,19 @@ static unsigned add_unknown(ap_fit *fit, unknown u)
     return (unsigned)fit->unknown_count++;
 }
 
+static double known_deviation(const ap_calib_by *by, const char *key)
+{
+    for (size_t i = 0; i < by->values.count; i++)
+        if (strcmp(by->values.items[i].key, key) == 0)
+            return by->values.items[i].value;
+    return 0;
+}
+
+static double start_value(const ap_fit *fit, const ap_calib_const *from)
+{
+    return fit->refine ? from->value : from->prior;
+}
+
 static void lay_out_unknowns(ap_fit *fit)
 {
     size_t capacity = 0;
@@ -155,16 +169,18 @@ static void lay_out_unknowns(ap_fit *fit)
         if (!k->from)
             continue;
         int scale = k->from->scale;
-        if (k->from->sd > 0)
+        if (k->from->sd > 0 && !fit->refine)
             k->global = (int)add_unknown(fit, (unknown){ap_scale_link(scale, k->from->prior), k->from->sd,
                                                         bound(scale, k->from->low, -INFINITY),
                                                         bound(scale, k->from->high, INFINITY), scale});
         for (size_t i = 0; i < k->level_count; i++) {
             k->levels[i].first = (unsigned)fit->unknown_count;
-            for (size_t m = 0; k->levels[i].by->sd > 0 && m < k->levels[i].count; m++)
-                add_unknown(fit, (unknown){0, k->levels[i].by->sd, -INFINITY, INFINITY, scale});
-            if (!(k->levels[i].by->sd > 0))
-                k->levels[i].count = 0;
+            level *l = &k->levels[i];
+            for (size_t m = 0; l->by->sd > 0 && m < l->count; m++)
+                add_unknown(fit, (unknown){fit->refine ? known_deviation(l->by, l->keys[m]) : 0,
+                                           fit->refine ? l->by->sd / 2 : l->by->sd, -INFINITY, INFINITY, scale});
+            if (!(l->by->sd > 0))
+                l->count = 0;
         }
     }
 }
@@ -242,7 +258,7 @@ static void weigh_rows(ap_fit *fit)
         fit->rows[r]->weight = pow((double)same, -power) * quality_weight(fit->rows[r]->measure->quality);
         sum += fit->rows[r]->weight;
     }
-    double mean = ap_or(fit->structure->row_weight, 0.25);
+    double mean = fit->refine ? 1 : ap_or(fit->structure->row_weight, 0.25);
     for (size_t r = 0; r < fit->row_count; r++)
         fit->rows[r]->weight *= mean * (double)fit->row_count / sum;
 }
@@ -283,6 +299,8 @@ static fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_measur
         const ap_calib_const *from = structure_const(fit->structure, fit->ops->ids[c]);
         row->context.consts[c] = from ? from->prior : AP_UNKNOWN;
     }
+    if (fit->refine)
+        ap_calib_resolve(fit->structure, fit->ops->ids, &row->keys.keys, row->context.consts);
     ap_est_finish(&row->context, &row->keys);
     ap_estimate estimate;
     row->layout = measure->layout;
@@ -292,13 +310,15 @@ static fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_measur
     return isfinite(value) ? row : NULL;
 }
 
-ap_fit *ap_fit_new(const ap_calibration *calibration, ap_engine engine, const ap_measures *measures, ap_arena *arena)
+ap_fit *ap_fit_new(const ap_calibration *calibration, ap_engine engine, ap_fit_start start, const ap_measures *measures,
+                   ap_arena *arena)
 {
     ap_fit *fit = AP_NEW(arena, ap_fit);
     fit->calibration = calibration;
     fit->ops = ap_engine_ops_of(engine);
     fit->structure = ap_calibration_engine(calibration, fit->ops->name);
     fit->arena = arena;
+    fit->refine = start == AP_FIT_REFINE;
     if (!fit->structure)
         return fit;
     while (fit->ops->ids[fit->constant_count])
@@ -336,7 +356,7 @@ size_t ap_fit_param_count(const ap_fit *fit)
 static double linked(const fit_state *s, const fit_row *row, size_t c)
 {
     const constant *k = &s->fit->constants[c];
-    double sum = k->global < 0 ? ap_scale_link(k->from->scale, k->from->prior) : 0;
+    double sum = k->global < 0 ? ap_scale_link(k->from->scale, start_value(s->fit, k->from)) : 0;
     for (unsigned i = row->starts[c]; i < row->starts[c + 1]; i++)
         sum += s->theta[row->unknowns[i]];
     return sum;
@@ -490,7 +510,7 @@ static void write_const(const fit_state *s, size_t c, const double *rows, ap_cal
 {
     const constant *k = &s->fit->constants[c];
     *into = *k->from;
-    into->value = k->global < 0 ? k->from->prior : ap_scale_inverse(k->from->scale, s->theta[k->global]);
+    into->value = k->global < 0 ? start_value(s->fit, k->from) : ap_scale_inverse(k->from->scale, s->theta[k->global]);
     into->by.items = AP_NEW_ARRAY(arena, ap_calib_by, k->level_count + 1);
     for (size_t i = 0; i < k->level_count; i++) {
         const level *l = &k->levels[i];

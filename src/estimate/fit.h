@@ -17,9 +17,16 @@ typedef struct ap_fit_options {
     bool trace;           /* one line an iteration on stderr (tool only) */
 } ap_fit_options;
 
-/* Prepares the rows of `engine` among the measures (others and unpredictable ones are left out). `structure` gives
- * constants, priors and levels; its values and deviations are not read. Other engines (run) come from `calibration`. */
-ap_fit *ap_fit_new(const ap_calibration *calibration, ap_engine engine, const ap_measures *measures, ap_arena *arena);
+/* How the calibration given enters. */
+typedef enum ap_fit_start {
+    AP_FIT_COLD,  /* constants, priors and levels only; its values and deviations are not read */
+    AP_FIT_REFINE /* its values stay fixed and its deviations are the priors of new ones, with half the spread: a user's
+                     few rows move what they can speak for, and rows count fully */
+} ap_fit_start;
+
+/* Prepares the rows of `engine` among the measures; others and unpredictable ones are left out. */
+ap_fit *ap_fit_new(const ap_calibration *calibration, ap_engine engine, ap_fit_start start, const ap_measures *measures,
+                   ap_arena *arena);
 size_t ap_fit_row_count(const ap_fit *fit);
 const ap_measure *ap_fit_row_measure(const ap_fit *fit, size_t row);
 size_t ap_fit_param_count(const ap_fit *fit);
@@ -28,6 +35,11 @@ size_t ap_fit_param_count(const ap_fit *fit);
  * rows they were fitted on, no intervals. */
 const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, const ap_fit_options *options,
                                   ap_arena *arena);
+
+/* A user's overlay from rows of their own, for each engine that has any: refined deviations, and for jobs that were
+ * measured themselves a factor of exactly that job (level "job" of the constant "user_scale"). Engines without rows are
+ * not in the result. */
+const ap_calibration *ap_fit_user(const ap_calibration *calibration, const ap_measures *measures, ap_arena *arena);
 
 /* ln(measured / predicted) as a time or bytes: rates count the other way round. NaN without value. */
 double ap_fit_residual(const ap_measure *measure, double predicted);
