@@ -15,14 +15,14 @@ bool ap_cell_is_number(const ap_value *value)
 }
 
 
-/* Text of a fixed-point number with commas between thousands. */
-static void add_grouped(ap_sbuf *out, double value, int decimals)
+/* Text of a fixed-point number with commas between thousands, from `from` on. */
+static void add_grouped(ap_sbuf *out, double value, int decimals, double from)
 {
     char text[400];
     int len = snprintf(text, sizeof text, "%.*f", decimals, value);
     if (len < 0 || (size_t)len >= sizeof text)
         return;
-    size_t digits = strcspn(text + (text[0] == '-'), ".");
+    size_t digits = fabs(value) < from ? 0 : strcspn(text + (text[0] == '-'), ".");
     for (const char *c = text; *c; c++) {
         ap_sbuf_add_char(out, *c);
         if (*c == '-')
@@ -32,123 +32,111 @@ static void add_grouped(ap_sbuf *out, double value, int decimals)
     }
 }
 
-/* Three significant digits with their zeros (1.50, 12.0), so that columns of like numbers read evenly. */
-static void add_three_digits(ap_sbuf *out, double value)
+/* Decimals that leave so many significant digits of a number, after rounding. */
+static int decimals_for(double value, int digits)
+{
+    double size = fabs(value), half = 5;
+    int decimals = digits - 1;
+    for (int i = 0; i < digits; i++)
+        half /= 10; /* half a unit of the last digit, for numbers below 10 */
+    for (double limit = 10; decimals > 0 && size >= limit - half * limit / 10; limit *= 10)
+        decimals--;
+    if (size > 0 && size < 1)
+        for (double limit = 1; decimals < 12 && size < limit - half * limit / 10; limit /= 10)
+            decimals++;
+    return decimals;
+}
+
+/* So many significant digits with their zeros (1.50, 12.0), so that columns of like numbers read evenly. */
+static void add_digits(ap_sbuf *out, double value, int digits)
 {
     double size = fabs(value);
     if (size >= 1e15 || (size > 0 && size < 1e-4)) {
         char text[32];
-        ap_num_format_digits(value, 3, text);
+        ap_num_format_digits(value, digits, text);
         ap_sbuf_add(out, text);
         return;
     }
-    int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-    if (size > 0 && size < 0.9995) {
-        decimals = 3;
-        for (double unit = 0.1; size < unit * 0.9995 && decimals < 8; unit /= 10)
-            decimals++;
-    }
-    if (value == floor(value) && size < 1000)
-        decimals = 0;
-    add_grouped(out, value, decimals);
+    bool whole = value == floor(value) && size < 1000;
+    add_grouped(out, value, whole ? 0 : decimals_for(value, digits), 1000);
 }
 
-static void add_scaled(ap_sbuf *out, double value, const char *unit)
+/* A unit and what it is worth in the unit that the number is in. */
+typedef struct unit {
+    double from, worth; /* chosen for sizes of at least `from` */
+    const char *name;
+} unit;
+
+static const unit second_units[] = {{48 * 3600.0, 86400, "d"}, {7200, 3600, "h"},   {120, 60, "min"},
+                                    {0.9995, 1, "s"},          {9.995e-4, 1e-3, "ms"}, {0, 1e-6, "\xC2\xB5s"}};
+static const unit hour_units[] = {{48, 24, "d"}, {2, 1, "h"}, {2.0 / 60, 1.0 / 60, "min"}, {0, 1.0 / 3600, "s"}};
+static const unit count_units[] = {
+    {9.995e11, 1e12, "T"}, {9.995e8, 1e9, "B"}, {9.995e5, 1e6, "M"}, {9995, 1e3, "k"}, {0, 1, NULL}};
+
+/* The number in the unit that suits `like`: the bounds of a range take the unit of its middle. */
+static void add_in_unit(ap_sbuf *out, double value, double like, const unit *units, int digits)
 {
-    add_three_digits(out, value);
-    ap_sbuf_printf(out, " %s", unit);
+    const unit *chosen = units;
+    while (chosen->from > 0 && fabs(like) < chosen->from)
+        chosen++;
+    add_digits(out, value / chosen->worth, digits);
+    if (chosen->name)
+        ap_sbuf_printf(out, " %s", chosen->name);
 }
 
-static void add_seconds(ap_sbuf *out, double s)
+static void add_hours(ap_sbuf *out, double hours, double like)
 {
-    double size = fabs(s);
-    if (size < 9.995e-4)
-        add_scaled(out, s * 1e6, "\xC2\xB5s");
-    else if (size < 0.9995)
-        add_scaled(out, s * 1e3, "ms");
-    else if (size < 120)
-        add_scaled(out, s, "s");
-    else if (size < 7200)
-        add_scaled(out, s / 60, "min");
-    else if (size < 48 * 3600.0)
-        add_scaled(out, s / 3600, "h");
-    else
-        add_scaled(out, s / 86400, "d");
-}
-
-/* Two digits are enough for a duration whose error is tens of percent: 3.2 h, 45 min, 12 d. */
-static void add_two_digits(ap_sbuf *out, double value, const char *unit)
-{
-    add_grouped(out, value, value != 0 && fabs(value) < 9.95 ? 1 : 0);
-    ap_sbuf_printf(out, " %s", unit);
-}
-
-static void add_hours(ap_sbuf *out, double hours)
-{
-    double size = fabs(hours);
-    if (hours == 0)
+    if (hours == 0 && like == 0)
         ap_sbuf_add(out, "0 h");
-    else if (size < 2.0 / 60)
-        add_two_digits(out, hours * 3600, "s");
-    else if (size < 2)
-        add_two_digits(out, hours * 60, "min");
-    else if (size < 48)
-        add_two_digits(out, hours, "h");
-    else
-        add_two_digits(out, hours / 24, "d");
+    else /* two digits are enough for a duration whose error is tens of percent: 3.2 h, 45 min, 12 d */
+        add_in_unit(out, hours, like, hour_units, 2);
 }
 
 static void add_usd(ap_sbuf *out, double usd)
 {
     double size = fabs(usd);
-    if (size >= 99999.5)
-        add_grouped(out, usd, 0);
+    if (size >= 9999.5)
+        add_grouped(out, usd, 0, 1000);
     else if (size >= 0.0995 || usd == 0)
-        add_grouped(out, usd, 2);
+        add_grouped(out, usd, 2, 1000);
     else
-        add_three_digits(out, usd);
+        add_digits(out, usd, 3);
 }
 
 static void add_percent(ap_sbuf *out, double fraction)
 {
     double percent = fraction * 100, size = fabs(percent);
-    add_grouped(out, percent, size > 0 && size < 9.95 ? 1 : 0);
+    add_grouped(out, percent, size > 0 && size < 9.95 ? 1 : 0, 1000);
     ap_sbuf_add(out, " %");
 }
 
-static void add_count(ap_sbuf *out, double count)
-{
-    static const struct { double from, unit; const char *name; } scale[] = {
-        {9.995e11, 1e12, "T"}, {9.995e8, 1e9, "B"}, {9.995e5, 1e6, "M"}, {9995, 1e3, "k"}};
-    for (size_t i = 0; i < sizeof scale / sizeof *scale; i++)
-        if (fabs(count) >= scale[i].from) {
-            add_scaled(out, count / scale[i].unit, scale[i].name);
-            return;
-        }
-    add_three_digits(out, count);
-}
-
-static void add_number(ap_sbuf *out, double value, ap_cell_format format)
+/* The number as its format wants it. For a bound of a range, `like` is the middle, and two digits are enough. */
+static void add_number(ap_sbuf *out, double value, ap_cell_format format, const double *like)
 {
     char raw[32];
+    int digits = like ? 2 : 3;
+    double reference = like ? *like : value;
     switch (format) {
     case AP_CELL_INTEGER:
-        add_grouped(out, value, 0);
+        add_grouped(out, value, 0, 10000); /* years and small counts stay plain */
         return;
     case AP_CELL_USD:
-        add_usd(out, value);
+        if (like)
+            add_digits(out, value, digits);
+        else
+            add_usd(out, value);
         return;
     case AP_CELL_HOURS:
-        add_hours(out, value);
+        add_hours(out, value, reference);
         return;
     case AP_CELL_SECONDS:
-        add_seconds(out, value);
+        add_in_unit(out, value, reference, second_units, digits);
         return;
     case AP_CELL_PERCENT:
         add_percent(out, value);
         return;
     case AP_CELL_COUNT:
-        add_count(out, value);
+        add_in_unit(out, value, reference, count_units, digits);
         return;
     case AP_CELL_PLAIN:
         ap_num_format(value, raw);
@@ -157,7 +145,7 @@ static void add_number(ap_sbuf *out, double value, ap_cell_format format)
     case AP_CELL_AUTO:
     case AP_CELL_GIB:
     case AP_CELL_YES:
-        add_three_digits(out, value);
+        add_digits(out, value, digits);
         return;
     }
 }
@@ -184,10 +172,10 @@ static void add_value(ap_sbuf *out, const ap_value *value, ap_cell_format format
     case AP_V_INT:
         if (format == AP_CELL_AUTO)
             format = AP_CELL_PLAIN;
-        add_number(out, (double)value->as.integer, format);
+        add_number(out, (double)value->as.integer, format, NULL);
         return;
     case AP_V_NUM:
-        add_number(out, value->as.number, format);
+        add_number(out, value->as.number, format, NULL);
         return;
     case AP_V_TEXT:
         add_text(out, value->as.text);
@@ -221,30 +209,31 @@ const char *ap_cell_words(ap_arena *arena, const ap_value *value)
     return ap_cell_value_text(arena, value, AP_CELL_PLAIN);
 }
 
-/* "2.4 h" and "4.0 h" beside "3.2 h" lose their unit; different units keep theirs. */
-static const char *add_range(ap_arena *arena, const char *middle, const char *low, const char *high)
+static double number_of(const ap_value *value)
 {
-    const char *unit = strchr(middle, ' '), *low_unit = strchr(low, ' '), *high_unit = strchr(high, ' ');
-    if (strcmp(low, high) == 0)
-        return middle;
-    int low_len = (int)strlen(low), high_len = (int)strlen(high);
-    if (unit && low_unit && high_unit && strcmp(low_unit, high_unit) == 0) {
-        low_len = (int)(low_unit - low);
-        if (strcmp(unit, high_unit) == 0)
-            high_len = (int)(high_unit - high);
-    }
-    return ap_arena_printf(arena, "%s (%.*s" RANGE_DASH "%.*s)", middle, low_len, low, high_len, high);
+    return value->kind == AP_V_INT ? (double)value->as.integer : value->as.number;
+}
+
+/* A bound of a range, without the unit that its middle has said already. */
+static const char *bound_text(ap_arena *arena, double bound, double middle, ap_cell_format format)
+{
+    ap_sbuf out;
+    ap_sbuf_init(&out, arena);
+    add_number(&out, bound, format, &middle);
+    return ap_arena_strndup(arena, out.text, strcspn(out.text, " "));
 }
 
 const char *ap_cell_text(ap_arena *arena, const ap_value *row, const ap_column *column)
 {
-    const char *text = ap_cell_value_text(arena, ap_value_at(row, column->path), column->format);
+    const ap_value *middle = ap_value_at(row, column->path);
+    const char *text = ap_cell_value_text(arena, middle, column->format);
     const ap_value *low = column->low_path ? ap_value_at(row, column->low_path) : NULL;
     const ap_value *high = column->high_path ? ap_value_at(row, column->high_path) : NULL;
-    if (!ap_cell_is_number(low) || !ap_cell_is_number(high))
+    if (!ap_cell_is_number(middle) || !ap_cell_is_number(low) || !ap_cell_is_number(high))
         return text;
-    return add_range(arena, text, ap_cell_value_text(arena, low, column->format),
-                     ap_cell_value_text(arena, high, column->format));
+    const char *from = bound_text(arena, number_of(low), number_of(middle), column->format);
+    const char *to = bound_text(arena, number_of(high), number_of(middle), column->format);
+    return strcmp(from, to) == 0 ? text : ap_arena_printf(arena, "%s (%s" RANGE_DASH "%s)", text, from, to);
 }
 
 static void add_raw(ap_sbuf *out, const ap_value *value)

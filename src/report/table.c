@@ -6,7 +6,8 @@
 #include "report/render.h"
 
 #define GAP          ((size_t)2)
-#define SHORTEST     ((size_t)12) /* a flexible column is not cut below this */
+#define SHORTEST     ((size_t)12) /* a flexible column is not cut below this, */
+#define SHORTEST_KEY ((size_t)24) /* one that is always shown not below that */
 #define WIDEST_TEXT  ((size_t)110)
 #define EMPTY_HIDDEN 3 /* columns of this priority and above vanish when no row has a value */
 #define RULE         "\xE2\x94\x80"
@@ -96,7 +97,8 @@ static void fill_grid(const painter *p, const ap_block *block, grid *g)
 
 static size_t least_width(const grid *g, size_t c)
 {
-    size_t title = ap_text_width(g->columns[c].title), least = title > SHORTEST ? title : SHORTEST;
+    size_t title = ap_text_width(g->columns[c].title), least = g->columns[c].priority == 1 ? SHORTEST_KEY : SHORTEST;
+    least = title > least ? title : least;
     return g->columns[c].flexible && g->widths[c] > least ? least : g->widths[c];
 }
 
@@ -159,15 +161,6 @@ static const char *shorten(ap_arena *arena, const char *text, size_t width)
     return ELLIPSIS;
 }
 
-static size_t last_shown(const grid *g)
-{
-    size_t last = 0;
-    for (size_t c = 0; c < g->count; c++)
-        if (!g->hidden[c])
-            last = c;
-    return last;
-}
-
 static void add_padded(const painter *p, const grid *g, size_t c, const char *text, const char *code)
 {
     const char *cell = shorten(p->out->arena, text ? text : "", g->widths[c]);
@@ -178,8 +171,14 @@ static void add_padded(const painter *p, const grid *g, size_t c, const char *te
         paint(p, code, cell);
     else
         ap_sbuf_add(p->out, cell);
-    if (!g->columns[c].right && c != last_shown(g))
+    if (!g->columns[c].right)
         ap_sbuf_add_repeat(p->out, ' ', pad);
+}
+
+static void trim_blanks(ap_sbuf *out)
+{
+    while (out->len && out->text[out->len - 1] == ' ')
+        out->text[--out->len] = '\0';
 }
 
 static void add_grid(const painter *p, const grid *g)
@@ -204,27 +203,17 @@ static void add_grid(const painter *p, const grid *g)
                 add_padded(p, g, c, g->cells[(line - 2) * g->count + c], NULL);
             }
         }
+        trim_blanks(p->out);
         ap_sbuf_add_char(p->out, '\n');
     }
 }
 
-static void add_note(const painter *p, const ap_block *block, size_t rows, size_t dropped)
+static void add_note(const painter *p, const char *note)
 {
-    ap_sbuf note;
-    ap_sbuf_init(&note, p->out->arena);
-    size_t all = block->rows->as.list.count;
-    if (rows < all)
-        ap_sbuf_printf(&note, "shown %zu of %zu (-n 0 for all)", rows, all);
-    if (dropped) {
-        ap_sbuf_printf(&note, "%s%zu column%s hidden at this width (-f wide for all)", note.len ? "; " : "", dropped,
-                       dropped == 1 ? "" : "s");
-    }
-    if (!note.len)
-        return;
     ap_sbuf wrapped;
     ap_sbuf_init(&wrapped, p->out->arena);
     painter inner = {&wrapped, p->options, p->width};
-    add_wrapped(&inner, note.text, 0);
+    add_wrapped(&inner, note, 0);
     paint(p, "2", wrapped.text);
 }
 
@@ -240,7 +229,12 @@ static void add_table(const painter *p, const ap_doc *doc, const ap_block *block
     fill_grid(p, block, &g);
     size_t dropped = p->width && p->options->format != AP_FORMAT_WIDE ? fit_grid(&g, p->width) : 0;
     add_grid(p, &g);
-    add_note(p, block, g.rows, dropped);
+    size_t all = block->rows->as.list.count;
+    if (g.rows < all)
+        add_note(p, ap_arena_printf(p->out->arena, "shown %zu of %zu (-n 0 for all)", g.rows, all));
+    if (dropped)
+        add_note(p, ap_arena_printf(p->out->arena, "%zu column%s hidden at this width (-f wide for all)", dropped,
+                                    dropped == 1 ? "" : "s"));
 }
 
 /* ---- the other blocks -------------------------------------------------------------------------------------------- */

@@ -56,11 +56,11 @@ static void table_aligns_and_hides_the_last_priority(void **state)
 {
     const char *text = render(make_doc(*state), AP_FORMAT_TABLE, 0, NULL);
     assert_string_equal(text, "Title <1>\n"
-                              "Target                                         Time  Cost USD  Note\n"
-                              "──────────────────────────────────  ───────────────  ────────  ────────\n"
-                              "aws/p5.48xlarge                     4.0 h (2.0–6.0)  1,234.50  a, \"b\" c\n"
-                              "gcp/a3-highgpu-8g@us-central1+spot   30 min (15–45)    0.0451  –\n"
-                              "tiny                                4.0 d (2.0–6.0)         –  x\n");
+                              "Target                                        Time  Cost USD  Note\n"
+                              "──────────────────────────────────  ──────────────  ────────  ────────\n"
+                              "aws/p5.48xlarge                          4 h (2–6)  1,234.50  a, \"b\" c\n"
+                              "gcp/a3-highgpu-8g@us-central1+spot  30 min (15–45)    0.0451  –\n"
+                              "tiny                                     4 d (2–6)         –  x\n");
 }
 
 static size_t widest_line(const char *text)
@@ -80,9 +80,9 @@ static size_t widest_line(const char *text)
 static void table_fits_any_width(void **state)
 {
     ap_doc *doc = make_doc(*state);
-    for (int width = 46; width < 160; width++)
+    for (int width = 50; width < 160; width++)
         assert_true(widest_line(render(doc, AP_FORMAT_TABLE, width, NULL)) <= (size_t)width);
-    const char *narrow = render(doc, AP_FORMAT_TABLE, 46, NULL);
+    const char *narrow = render(doc, AP_FORMAT_TABLE, 50, NULL);
     assert_non_null(strstr(narrow, "…"));
     assert_null(strstr(narrow, "Note"));
     assert_non_null(strstr(narrow, "hidden"));
@@ -175,12 +175,42 @@ static void cells_read_well(void **state)
         {0.34, AP_CELL_SECONDS, "340 ms"},  {1.25, AP_CELL_SECONDS, "1.25 s"}, {0.41, AP_CELL_PERCENT, "41 %"},
         {0.004, AP_CELL_PERCENT, "0.4 %"},  {1.5e6, AP_CELL_COUNT, "1.50 M"},  {2e11, AP_CELL_COUNT, "200 B"},
         {1.5e12, AP_CELL_COUNT, "1.50 T"},  {512, AP_CELL_COUNT, "512"},       {12345, AP_CELL_INTEGER, "12,345"},
-        {-1234, AP_CELL_INTEGER, "-1,234"}, {999, AP_CELL_INTEGER, "999"},     {79.1, AP_CELL_GIB, "79.1"},
+        {-12345, AP_CELL_INTEGER, "-12,345"}, {2019, AP_CELL_INTEGER, "2019"}, {999, AP_CELL_INTEGER, "999"},     {79.1, AP_CELL_GIB, "79.1"},
         {80, AP_CELL_GIB, "80"},            {0.0123, AP_CELL_AUTO, "0.0123"},  {3.14159, AP_CELL_AUTO, "3.14"},
         {99.96, AP_CELL_AUTO, "100"},       {0.9996, AP_CELL_AUTO, "1.00"},    {1e20, AP_CELL_AUTO, "1e+20"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(cell(*state, cases[i].value, cases[i].format), cases[i].text);
+}
+
+static const char *range(ap_arena *arena, double low, double middle, double high, ap_cell_format format)
+{
+    ap_doc *doc = ap_doc_new(arena, "t");
+    ap_value *rows = ap_value_list(arena), *row = ap_value_map(arena);
+    ap_value_put(arena, row, "l", ap_value_num(arena, low));
+    ap_value_put(arena, row, "m", ap_value_num(arena, middle));
+    ap_value_put(arena, row, "h", ap_value_num(arena, high));
+    ap_value_push(arena, rows, row);
+    ap_column *column = AP_NEW(arena, ap_column);
+    *column = (ap_column){.title = "m", .path = "m", .priority = 1, .format = format, .low_path = "l", .high_path = "h"};
+    ap_doc_table(doc, rows, column, 1);
+    const char *text = render(doc, AP_FORMAT_TABLE, 0, NULL);
+    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1;
+    return ap_arena_strndup(arena, line, strcspn(line, "\n"));
+}
+
+/* The bounds take the unit of the middle and two digits: the band is not known better. */
+static void ranges_share_one_unit(void **state)
+{
+    assert_string_equal(range(*state, 0.78, 1.55, 3.1, AP_CELL_HOURS), "93 min (47–186)");
+    assert_string_equal(range(*state, 3.333, 6.667, 13.33, AP_CELL_HOURS), "6.7 h (3.3–13)");
+    assert_string_equal(range(*state, 24, 72, 150, AP_CELL_HOURS), "3 d (1–6.2)");
+    assert_string_equal(range(*state, 7.61, 15.22, 30.43, AP_CELL_USD), "15.22 (7.6–30)");
+    assert_string_equal(range(*state, 612, 1224, 2448, AP_CELL_USD), "1,224.00 (612–2,448)");
+    assert_string_equal(range(*state, 0.671, 1.34, 2.68, AP_CELL_SECONDS), "1.34 s (0.67–2.7)");
+    assert_string_equal(range(*state, 0, 0, 0, AP_CELL_USD), "0.00");
+    assert_string_equal(range(*state, AP_UNKNOWN, 2, 3, AP_CELL_USD), "2.00");
+    assert_string_equal(range(*state, 1, AP_UNKNOWN, 3, AP_CELL_USD), "–");
 }
 
 static void sorting_is_stable_and_unknown_is_last(void **state)
@@ -230,6 +260,7 @@ int main(void)
         arena_test(json_is_whole_and_null_is_null),
         arena_test(markup_is_escaped),
         arena_test(cells_read_well),
+        arena_test(ranges_share_one_unit),
         arena_test(sorting_is_stable_and_unknown_is_last),
         arena_test(a_form_that_a_kind_lacks_is_a_usage_error),
     };
