@@ -242,6 +242,14 @@ AP_CHECKED ap_status ap_catalog_overlay_map(ap_catalog *catalog, const ap_node *
 /* Validates one user's file against a catalog without changing it: AP_BAD_INPUT with every finding, AP_IO. */
 AP_CHECKED ap_status ap_catalog_check_file(const ap_catalog *catalog, const char *path, ap_arena *arena,
                                            ap_diags *diags);
+/* The same where the file may also be a document of another layer, told apart by a key: {"engine",
+ * &ap_calib_engine_object} for data/calibration. */
+typedef struct ap_file_kind {
+    const char *key;
+    const ap_object *object;
+} ap_file_kind;
+AP_CHECKED ap_status ap_catalog_check_file_or(const ap_catalog *catalog, const char *path, const ap_file_kind *others,
+                                              size_t other_count, ap_diags *diags);
 /* Cross references (chip of an instance exists, ids unique …), ranges, plausibility of prices. AP_BAD_DATA on errors;
  * warnings alone are AP_OK. A price outside its chip's band is no finding when its or its instance's notes say
  * "outlier". */

@@ -308,42 +308,80 @@ static bool has_list(const ap_node *map)
     return false;
 }
 
+/* How overlay_file() treats what is no catalog file. */
+typedef struct reading {
+    bool strict; /* a check: everything in the file must be known */
+    const ap_file_kind *others;
+    size_t other_count;
+} reading;
+
+static const ap_object *other_document(const reading *how, const ap_node *map)
+{
+    for (size_t i = 0; i < how->other_count; i++)
+        if (ap_node_get(map, how->others[i].key))
+            return how->others[i].object;
+    return NULL;
+}
+
+static ap_status take_document(ap_catalog *catalog, const ap_node *map, const char *name, const reading *how,
+                               ap_diags *diags)
+{
+    bool settings = !how->strict && is_settings_file(name);
+    if (!how->strict && !has_list(map) && (settings || belongs_elsewhere(map)))
+        return AP_OK;
+    const ap_object *other = other_document(how, map);
+    if (other) {
+        void *scratch = ap_arena_alloc(catalog->arena, other->size);
+        return ap_schema_load(other, map, scratch, catalog->arena, diags) == AP_OK ? AP_OK : AP_BAD_DATA;
+    }
+    ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name, .skip_other_keys = settings};
+    ap_batch batch;
+    bool good = ap_load_map(&load, map, &batch) && ap_overlay_batch(catalog, &batch, diags);
+    return good ? AP_OK : AP_BAD_DATA;
+}
+
 /* Reads, validates and lays a file over the catalog. */
-static ap_status overlay_file(ap_catalog *catalog, const char *path, bool strict, ap_diags *diags)
+static ap_status overlay_file(ap_catalog *catalog, const char *path, const reading *how, ap_diags *diags)
 {
     char *text;
     size_t len;
     ap_status status = ap_file_read(path, AP_YAML_CATALOG_BYTES, catalog->arena, diags, &text, &len);
     if (status != AP_OK)
-        return status;
-    if (!strict && ap_load_is_blank(text))
+        return status == AP_IO ? AP_IO : AP_BAD_DATA;
+    if (!how->strict && ap_load_is_blank(text))
         return AP_OK;
-    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : ap_arena_strdup(catalog->arena, path);
     ap_docs docs;
     status = ap_yaml_parse(text, len, name, AP_YAML_STRICT, AP_YAML_CATALOG_BYTES, catalog->arena, diags, &docs);
     if (status != AP_OK)
         return AP_BAD_DATA;
-    bool settings = !strict && is_settings_file(path);
-    if (!strict && !has_list(docs.items[0]) && (settings || belongs_elsewhere(docs.items[0])))
-        return AP_OK;
-    ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name,
-                    .skip_other_keys = settings};
-    ap_batch batch;
-    bool good = ap_load_map(&load, docs.items[0], &batch) && ap_overlay_batch(catalog, &batch, diags);
+    status = take_document(catalog, docs.items[0], name, how, diags);
     if (diags->count > 0)
         ap_diags_attach_source(diags, name, text, len);
-    return good ? AP_OK : AP_BAD_DATA;
+    return status;
 }
 
 ap_status ap_catalog_overlay(ap_catalog *catalog, const char *path, ap_diags *diags)
 {
-    return overlay_file(catalog, path, false, diags);
+    return overlay_file(catalog, path, &(reading){0}, diags);
+}
+
+static ap_status check_file(const ap_catalog *catalog, const char *path, const reading *how, ap_arena *arena,
+                            ap_diags *diags)
+{
+    ap_catalog copy = *catalog;
+    copy.arena = arena;
+    ap_status status = overlay_file(&copy, path, how, diags);
+    return status == AP_BAD_DATA ? AP_BAD_INPUT : status;
+}
+
+ap_status ap_catalog_check_file_or(const ap_catalog *catalog, const char *path, const ap_file_kind *others,
+                                   size_t other_count, ap_diags *diags)
+{
+    return check_file(catalog, path, &(reading){true, others, other_count}, diags->arena, diags);
 }
 
 ap_status ap_catalog_check_file(const ap_catalog *catalog, const char *path, ap_arena *arena, ap_diags *diags)
 {
-    ap_catalog copy = *catalog;
-    copy.arena = arena;
-    ap_status status = overlay_file(&copy, path, true, diags);
-    return status == AP_BAD_DATA ? AP_BAD_INPUT : status;
+    return check_file(catalog, path, &(reading){.strict = true}, arena, diags);
 }
