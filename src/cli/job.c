@@ -164,7 +164,7 @@ void ap_cli_view_options(ap_cli *cli, ap_view_options *ret)
 {
     *ret = (ap_view_options){
         .limit = ap_cli_limit(cli),
-        .limit_given = ap_cli_origin(cli, AP_O_LIMIT) != AP_FROM_NOWHERE,
+        .build_all = ap_cli_origin(cli, AP_O_SORT) != AP_FROM_NOWHERE,
         .explain = ap_cli_flag(cli, AP_O_EXPLAIN),
         .why_not = ap_cli_flag(cli, AP_O_WHY_NOT),
         .wide = ap_cli_format(cli) == AP_FORMAT_WIDE,

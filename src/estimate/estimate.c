@@ -253,6 +253,18 @@ void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
     ops->prepare(context);
 }
 
+void ap_est_rebind(ap_est_context *context, const ap_est_context *like, const ap_case *job)
+{
+    const ap_engine_ops *ops = ap_engine_ops_of(like->engine);
+    memcpy(context, like, sizeof *context);
+    context->job = *job;
+    context->assumed_count = 0;
+    context->basis = -1;
+    ops->complete(context);
+    context->basis = like->basis;
+    ops->prepare(context);
+}
+
 void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job)
 {
     ap_engine_keys keys;

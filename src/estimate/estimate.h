@@ -131,6 +131,10 @@ void ap_layout_clear(ap_layout *layout);
 void ap_est_job_key(const ap_case *job, char *buf, size_t size);
 ap_engine ap_est_engine(const ap_case *job);
 void ap_est_init(ap_est_context *context, const ap_calibration *calibration, const ap_case *job);
+/* The same for a case that differs from `like`'s only in how many chips there are and how they are connected: constants,
+ * basis and bands carry over (no constant is keyed by a count), so only the work is prepared anew. `like` must come from a
+ * case with the same chip, software and model, and, like this one, on one node or on several. */
+void ap_est_rebind(ap_est_context *context, const ap_est_context *like, const ap_case *job);
 /* Completes the layout, then time and memory. Never NaN in step_s or peak_bytes unless `error` is set. <= 2 us. */
 void ap_est_run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret);
 

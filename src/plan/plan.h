@@ -26,6 +26,7 @@ typedef AP_LIST(ap_finding) ap_findings;
 
 /* The best layout on one piece of hardware, priced or not. */
 typedef struct ap_plan {
+    struct ap_plan *next;       /* of the same chip */
     ap_hardware hw;
     const ap_finding *refused;  /* why the job cannot run here at all, or NULL */
     const char *stack;          /* or NULL */
@@ -91,8 +92,7 @@ typedef struct ap_search {
     size_t result_count, result_capacity;
     ap_rejection *rejected;    /* nearest first */
     size_t rejected_count, rejected_capacity;
-    ap_plan **plans;           /* one for each hardware that differs in speed */
-    size_t plan_count, plan_capacity;
+    struct ap_chip_plans *by_chip; /* plans of each catalog chip, by its index; other chips at the end */
     size_t targets;            /* instances x node counts looked at */
     size_t plans_evaluated;    /* layouts estimated */
     size_t priced_results;     /* before grouping */

@@ -5,15 +5,36 @@
 #include "plan/plan.h"
 
 
-static ap_plan *find_plan(const ap_search *search, const ap_hardware *hw)
+/* Estimates of one chip share what does not depend on the number of machines. */
+struct ap_chip_plans {
+    ap_plan *first;
+    const ap_est_context *one_host, *many_hosts;
+};
+
+static struct ap_chip_plans *plans_of(ap_search *search, const ap_chip *chip)
 {
-    for (size_t i = search->plan_count; i-- > 0;)
-        if (ap_hardware_same_speed(&search->plans[i]->hw, hw))
-            return search->plans[i];
-    return NULL;
+    size_t count = search->catalog->chips.count;
+    if (!search->by_chip)
+        search->by_chip = AP_NEW_ARRAY(search->arena, struct ap_chip_plans, count + 1);
+    size_t index = (size_t)(chip - search->catalog->chips.items);
+    return &search->by_chip[index < count ? index : count];
 }
 
-static void estimate_plan(ap_search *search, ap_plan *plan)
+static void prepare_context(ap_search *search, struct ap_chip_plans *shared, const ap_case *job, ap_est_context *ret)
+{
+    const ap_est_context **like = job->chips > job->chips_per_node ? &shared->many_hosts : &shared->one_host;
+    bool same_knowledge = *like && ap_known((*like)->job.nic_bytes_per_s) == ap_known(job->nic_bytes_per_s);
+    if (same_knowledge && (*like)->job.chip == job->chip) {
+        ap_est_rebind(ret, *like, job);
+        return;
+    }
+    ap_est_init(ret, search->calibration, job);
+    ap_est_context *kept = AP_NEW(search->arena, ap_est_context);
+    *kept = *ret;
+    *like = kept;
+}
+
+static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_plan *plan)
 {
     ap_case job;
     ap_est_context context;
@@ -24,7 +45,7 @@ static void estimate_plan(ap_search *search, ap_plan *plan)
         plan->est.error = plan->refused->message;
         return;
     }
-    ap_est_init(&context, search->calibration, &job);
+    prepare_context(search, shared, &job, &context);
     search->plans_evaluated += ap_plan_best_layout(&context, search->job, &plan->est);
     if (!plan->est.error)
         ap_est_whole_run(&context, &plan->est, 1, &plan->run);
@@ -32,15 +53,17 @@ static void estimate_plan(ap_search *search, ap_plan *plan)
 
 const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
 {
-    ap_plan *plan = find_plan(search, hw);
-    if (plan)
-        return plan;
-    plan = AP_NEW(search->arena, ap_plan);
+    struct ap_chip_plans *shared = plans_of(search, hw->chip);
+    for (ap_plan *plan = shared->first; plan; plan = plan->next)
+        if (ap_hardware_same_speed(&plan->hw, hw))
+            return plan;
+    ap_plan *plan = AP_NEW(search->arena, ap_plan);
     plan->hw = *hw;
     plan->run = (ap_run_estimate){AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN,
                                   AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN};
-    *AP_PUSH(search->arena, search->plans, search->plan_count, search->plan_capacity) = plan;
-    estimate_plan(search, plan);
+    plan->next = shared->first;
+    shared->first = plan;
+    estimate_plan(search, shared, plan);
     return plan;
 }
 

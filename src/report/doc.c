@@ -78,6 +78,13 @@ const ap_block *ap_doc_main(const ap_doc *doc)
     return first;
 }
 
+size_t ap_block_total(const ap_block *block)
+{
+    if (block->total)
+        return block->total;
+    return block->rows && block->rows->kind == AP_V_LIST ? block->rows->as.list.count : 0;
+}
+
 size_t ap_block_shown(const ap_block *block)
 {
     size_t count = block->rows && block->rows->kind == AP_V_LIST ? block->rows->as.list.count : 0;

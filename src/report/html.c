@@ -74,8 +74,8 @@ static void add_table(const ap_doc *doc, const ap_block *block, const ap_render_
     for (size_t i = 0; i < rows; i++)
         add_row(doc, ap_block_row(block, i), columns, count, out);
     ap_sbuf_add(out, "</tbody>\n</table></div>\n");
-    if (rows < block->rows->as.list.count)
-        ap_sbuf_printf(out, "<p class=\"note\">shown %zu of %zu</p>\n", rows, block->rows->as.list.count);
+    if (rows < ap_block_total(block))
+        ap_sbuf_printf(out, "<p class=\"note\">shown %zu of %zu</p>\n", rows, ap_block_total(block));
 }
 
 static void add_sheet(const ap_value *rows, ap_sbuf *out)

@@ -51,8 +51,8 @@ static void add_table(const ap_doc *doc, const ap_block *block, const ap_render_
         }
         ap_sbuf_add_char(out, '\n');
     }
-    if (rows < block->rows->as.list.count)
-        ap_sbuf_printf(out, "\nshown %zu of %zu\n", rows, block->rows->as.list.count);
+    if (rows < ap_block_total(block))
+        ap_sbuf_printf(out, "\nshown %zu of %zu\n", rows, ap_block_total(block));
 }
 
 static void add_sheet(const ap_value *rows, ap_sbuf *out)

@@ -229,7 +229,7 @@ static void add_table(const painter *p, const ap_doc *doc, const ap_block *block
     fill_grid(p, block, &g);
     size_t dropped = p->width && p->options->format != AP_FORMAT_WIDE ? fit_grid(&g, p->width) : 0;
     add_grid(p, &g);
-    size_t all = block->rows->as.list.count;
+    size_t all = ap_block_total(block);
     if (g.rows < all)
         add_note(p, ap_arena_printf(p->out->arena, "shown %zu of %zu (-n 0 for all)", g.rows, all));
     if (dropped)

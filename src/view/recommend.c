@@ -169,6 +169,7 @@ static void add_table(ap_doc *doc, const ap_search *search, const ap_value *rows
                           : ap_doc_table(doc, rows, step_columns, sizeof step_columns / sizeof *step_columns);
     table->main = true;
     table->limit = options->limit;
+    table->total = search->result_count;
 }
 
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
@@ -177,7 +178,7 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
     const ap_job *job = search->job;
     ap_doc *doc = ap_view_begin(arena, "recommendation", search->catalog);
     ap_value *results = ap_value_list(arena);
-    size_t most = options->limit_given && options->limit ? options->limit : search->result_count;
+    size_t most = options->build_all || !options->limit ? search->result_count : options->limit;
     for (size_t i = 0; i < search->result_count && i < most; i++)
         ap_value_push(arena, results, ap_view_result(arena, job, &search->results[i]));
     ap_value_put(arena, doc->root, "workload", ap_view_workload(arena, job));

@@ -8,7 +8,7 @@
 
 typedef struct ap_view_options {
     size_t limit;        /* rows of the main table, 0 = all */
-    bool limit_given;    /* machine formats show all unless the user set a limit */
+    bool build_all;      /* the document needs every row (machine formats, --sort), not just those shown */
     bool explain, why_not, wide;
     const ap_constraints *filter; /* lists: clouds, regions, chip globs, memory; NULL = all */
     const char *name_glob; /* lists: only names that match; NULL = all */
