@@ -557,7 +557,8 @@ const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, c
     for (size_t i = 0; i < fit->unknown_count; i++)
         s.theta[i] = fmin(fmax(fit->unknowns[i].mean, fit->unknowns[i].low), fit->unknowns[i].high);
     double value = objective(&s), damping = 1e-2;
-    int limit = options->max_iterations ? options->max_iterations : 30;
+    int limit = options->max_iterations ? options->max_iterations : 30, slow = 0;
+    double tolerance = options->tolerance > 0 ? options->tolerance : 1e-4;
     for (int it = 0; it < limit; it++) {
         for (size_t r = 0; r < rows; r++) {
             s.weights[r] = 0;
@@ -570,7 +571,9 @@ const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, c
         bool fell = improve(&s, &value, &damping);
         if (options->trace)
             fprintf(stderr, "  iteration %d: objective %.2f, damping %.1e\n", it, value, damping);
-        if (!fell || before - value < (options->tolerance > 0 ? options->tolerance : 1e-5) * fmax(1, fabs(before)))
+        /* One short step may only mean a kink; two in a row mean the end. */
+        slow = before - value < tolerance * fmax(1, fabs(before)) ? slow + 1 : 0;
+        if (!fell || slow == 2)
             break;
     }
     return result_of(&s, arena);

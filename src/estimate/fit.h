@@ -13,7 +13,7 @@ typedef struct ap_fit ap_fit; /* rows prepared for one engine; lives in the aren
 
 typedef struct ap_fit_options {
     int max_iterations;   /* 0 = 30 */
-    double tolerance;     /* relative change of the objective that ends it; 0 = 1e-5 */
+    double tolerance;     /* relative change of the objective, twice in a row, that ends it; 0 = 1e-4 */
     bool trace;           /* one line an iteration on stderr (tool only) */
 } ap_fit_options;
 
