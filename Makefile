@@ -34,8 +34,9 @@ BIN := $(B)/accelpick
 TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(TEST_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 
+.SECONDARY:
 .PHONY: all
-all: $(BIN)
+all: $(BIN) docs/man/accelpick.1
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -49,7 +50,7 @@ $(B)/mkimage: $(call obj,tools/mkimage.c) $(B)/libcore.a
 	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 $(B)/catalog.img: $(B)/mkimage $(DATA)
 	$(B)/mkimage data $@
-$(B)/obj/src/catalog/builtin.o: ALL_CFLAGS += -DAP_IMAGE_PATH='"$(B)/catalog.img"'
+$(B)/obj/src/catalog/builtin.o: private ALL_CFLAGS += -DAP_IMAGE_PATH='"$(B)/catalog.img"'
 $(B)/obj/src/catalog/builtin.o: $(B)/catalog.img
 $(LIB): $(call obj,$(LIB_SRC) src/catalog/builtin.c)
 	@rm -f $@
@@ -69,16 +70,76 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(LIB)
 	$(CC) $(LINK_$(VARIANT)) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
 
 # What help says, as files; a test compares them with the program.
-.PHONY: docs check-cli
+.PHONY: docs
 docs: $(BIN)
 	@mkdir -p docs/man docs/cli
 	$(BIN) help --man > docs/man/accelpick.1
 	$(BIN) help --markdown > docs/cli/reference.md
-check-cli: $(BIN)
-	tests/cli/run.sh $(BIN)
 
-.PHONY: clean
-clean:
+.PHONY: help deps demo check check-asan check-valgrind fuzz-smoke fuzz accuracy bench lint format coverage
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | sort | expand -t 18
+deps: ## install missing packages (Debian, Ubuntu)
+	@tools/deps.sh
+demo: deps ## build, then run the main job on real input
+	@$(MAKE) --no-print-directory all
+	@tools/demo.sh $(BIN)
+check: deps ## build and run all tests
+	@$(MAKE) --no-print-directory tests
+	@tools/run_tests.sh $(B)
+.PHONY: tests fuzzers
+tests: $(BIN) $(TESTS)
+fuzzers: $(FUZZERS)
+check-asan: ## all tests under AddressSanitizer and UBSan (clang)
+	@$(MAKE) --no-print-directory VARIANT=asan CC=clang tests
+	@tools/run_tests.sh build/asan
+check-valgrind: tests ## unit tests under valgrind
+	@for t in $(TESTS); do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
+fuzz-smoke: ## ten seconds of each fuzzer
+	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang fuzzers
+	@tools/fuzz.sh build/fuzz 10
+fuzz: ## ten minutes of each fuzzer
+	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang fuzzers
+	@tools/fuzz.sh build/fuzz 600
+accuracy: $(BIN) ## back-test against the published measurements, in-sample and held out; writes docs/accuracy.md
+	@tools/accuracy.sh $(BIN)
+bench: $(BIN) $(B)/bench ## speed and size, as ratios in one run
+	@tools/bench.sh $(BIN) $(B)/bench
+$(B)/bench: $(call obj,tests/bench/bench.c) $(LIB)
+	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+lint: $(BIN) ## static analysis and house rules
+	@tools/lint.sh
+format: ## clang-format the C sources
+	clang-format -i src/*/*.[ch] tests/unit/*.[ch] tools/*.c
+coverage: ## line coverage of the tests
+	@$(MAKE) --no-print-directory VARIANT=coverage tests
+	@tools/run_tests.sh build/coverage
+	@cd build/coverage && gcov -b obj/src/*/*.o 2>/dev/null | grep -A1 "^File 'src" | grep -E 'File|Lines' | paste - - | sort
+
+MAN := $(DESTDIR)$(PREFIX)/share/man/man1
+.PHONY: install uninstall dist distcheck clean
+install: all ## install program, library, header, man page (PREFIX, DESTDIR)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/accelpick $(MAN)
+	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/accelpick
+	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/libaccelpick.a
+	install -m 644 include/accelpick/*.h $(DESTDIR)$(PREFIX)/include/accelpick/
+	install -m 644 docs/man/accelpick.1 $(MAN)/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/accelpick.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/accelpick.pc
+	for s in bash:share/bash-completion/completions/accelpick zsh:share/zsh/site-functions/_accelpick \
+	    fish:share/fish/vendor_completions.d/accelpick.fish; do f=$(DESTDIR)$(PREFIX)/$${s#*:}; \
+	    install -d $$(dirname $$f) && $(BIN) completion $${s%%:*} > $$f || exit 1; done
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/accelpick $(DESTDIR)$(PREFIX)/lib/libaccelpick.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/accelpick.pc \
+	    $(MAN)/accelpick.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/accelpick \
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_accelpick $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/accelpick.fish
+	rm -rf $(DESTDIR)$(PREFIX)/include/accelpick
+dist: ## source archive of HEAD
+	@mkdir -p build
+	git archive --prefix=accelpick-$(VERSION)/ HEAD | gzip -9n > build/accelpick-$(VERSION).tar.gz
+distcheck: dist ## unpack, build and test the archive
+	rm -rf build/distcheck && mkdir -p build/distcheck && tar -xzf build/accelpick-$(VERSION).tar.gz -C build/distcheck
+	$(MAKE) -C build/distcheck/accelpick-$(VERSION) check
+clean: ## remove everything built
 	rm -rf build
 
 -include $(shell find build -name '*.d' 2>/dev/null)
