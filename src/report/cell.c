@@ -57,6 +57,10 @@ static void add_digits(ap_sbuf *out, double value, int digits)
         ap_sbuf_add(out, text);
         return;
     }
+    if (digits < 3 && size >= 100) { /* a bound of 15,926 claims more than is known: 16,000 */
+        double unit = pow(10, floor(log10(size)) + 1 - digits);
+        value = round(value / unit) * unit;
+    }
     bool whole = value == floor(value) && size < 1000;
     add_grouped(out, value, whole ? 0 : decimals_for(value, digits), 1000);
 }

@@ -91,6 +91,12 @@ size_t ap_block_shown(const ap_block *block)
     return block->limit && block->limit < count ? block->limit : count;
 }
 
+size_t ap_block_total(const ap_block *block)
+{
+    size_t count = block->rows && block->rows->kind == AP_V_LIST ? block->rows->as.list.count : 0;
+    return block->total > count ? block->total : count;
+}
+
 const ap_value *ap_block_row(const ap_block *block, size_t i)
 {
     return block->rows->as.list.items[i];
@@ -192,6 +198,9 @@ static const renderer_row renderers[AP_FORMAT_COUNT] = {
     [AP_FORMAT_CSV] = {ap_render_csv, NULL},
     [AP_FORMAT_MARKDOWN] = {ap_render_markdown, NULL},
     [AP_FORMAT_HTML] = {ap_render_html, NULL},
+    [AP_FORMAT_SARIF] = {ap_render_sarif, "check"},
+    [AP_FORMAT_JUNIT] = {ap_render_junit, "check"},
+    [AP_FORMAT_GITHUB] = {ap_render_github, "check"},
     [AP_FORMAT_VALUE] = {ap_render_value, NULL},
 };
 

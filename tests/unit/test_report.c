@@ -202,11 +202,11 @@ static const char *range(ap_arena *arena, double low, double middle, double high
 /* The bounds take the unit of the middle and two digits: the band is not known better. */
 static void ranges_share_one_unit(void **state)
 {
-    assert_string_equal(range(*state, 0.78, 1.55, 3.1, AP_CELL_HOURS), "93 min (47–186)");
+    assert_string_equal(range(*state, 0.78, 1.55, 3.1, AP_CELL_HOURS), "93 min (47–190)");
     assert_string_equal(range(*state, 3.333, 6.667, 13.33, AP_CELL_HOURS), "6.7 h (3.3–13)");
     assert_string_equal(range(*state, 24, 72, 150, AP_CELL_HOURS), "3 d (1–6.2)");
     assert_string_equal(range(*state, 7.61, 15.22, 30.43, AP_CELL_USD), "15.22 (7.6–30)");
-    assert_string_equal(range(*state, 612, 1224, 2448, AP_CELL_USD), "1,224.00 (612–2,448)");
+    assert_string_equal(range(*state, 612, 1224, 2448, AP_CELL_USD), "1,224.00 (610–2,400)");
     assert_string_equal(range(*state, 0.671, 1.34, 2.68, AP_CELL_SECONDS), "1.34 s (0.67–2.7)");
     assert_string_equal(range(*state, 0, 0, 0, AP_CELL_USD), "0.00");
     assert_string_equal(range(*state, AP_UNKNOWN, 2, 3, AP_CELL_USD), "2.00");
@@ -248,6 +248,52 @@ static void a_form_that_a_kind_lacks_is_a_usage_error(void **state)
     assert_int_equal(ap_doc_render(doc, &options, &out), AP_USAGE);
 }
 
+static ap_doc *make_check(ap_arena *arena)
+{
+    ap_doc *doc = ap_doc_new(arena, "check");
+    ap_value *jobs = ap_value_list(arena), *job = ap_value_map(arena), *clean = ap_value_map(arena);
+    ap_value *findings = ap_value_list(arena), *finding = ap_value_map(arena);
+    ap_value_put(arena, finding, "id", ap_value_text(arena, "AP1001"));
+    ap_value_put(arena, finding, "severity", ap_value_text(arena, "error"));
+    ap_value_put(arena, finding, "message", ap_value_text(arena, "50% <too> much,\nreally"));
+    ap_value_put(arena, finding, "file", ap_value_text(arena, "a b:c.sbatch"));
+    ap_value_put(arena, finding, "line", ap_value_int(arena, 3));
+    ap_value_put(arena, finding, "column", ap_value_int(arena, 11));
+    ap_value_push(arena, findings, finding);
+    ap_value_put(arena, job, "id", ap_value_text(arena, "job \"1\""));
+    ap_value_put(arena, job, "findings", findings);
+    ap_value_put(arena, clean, "id", ap_value_text(arena, "clean"));
+    ap_value_put(arena, clean, "findings", ap_value_list(arena));
+    ap_value_push(arena, jobs, job);
+    ap_value_push(arena, jobs, clean);
+    ap_value_put(arena, doc->root, "jobs", jobs);
+    return doc;
+}
+
+static void findings_for_github_are_escaped(void **state)
+{
+    assert_string_equal(render(make_check(*state), AP_FORMAT_GITHUB, 0, NULL),
+                        "::error file=a b%3Ac.sbatch,line=3,col=11,title=AP1001::50%25 <too> much,%0Areally\n");
+}
+
+static void findings_for_junit_count_jobs(void **state)
+{
+    const char *text = render(make_check(*state), AP_FORMAT_JUNIT, 0, NULL);
+    assert_non_null(strstr(text, "<testsuite name=\"job &quot;1&quot;\" tests=\"1\" failures=\"1\" errors=\"0\">"));
+    assert_non_null(strstr(text, "message=\"50% &lt;too&gt; much,\nreally\""));
+    assert_non_null(strstr(text, "<testsuite name=\"clean\" tests=\"1\" failures=\"0\" errors=\"0\">"));
+}
+
+static void findings_for_sarif_are_located(void **state)
+{
+    const char *text = render(make_check(*state), AP_FORMAT_SARIF, 0, NULL);
+    assert_non_null(strstr(text, "\"version\": \"2.1.0\""));
+    assert_non_null(strstr(text, "\"uri\": \"a%20b%3Ac.sbatch\""));
+    assert_non_null(strstr(text, "\"startLine\": 3"));
+    assert_non_null(strstr(text, "\"startColumn\": 11"));
+    assert_non_null(strstr(text, "\"ruleId\": \"AP1001\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +308,9 @@ int main(void)
         arena_test(cells_read_well),
         arena_test(ranges_share_one_unit),
         arena_test(sorting_is_stable_and_unknown_is_last),
+        arena_test(findings_for_github_are_escaped),
+        arena_test(findings_for_junit_count_jobs),
+        arena_test(findings_for_sarif_are_located),
         arena_test(a_form_that_a_kind_lacks_is_a_usage_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
