@@ -91,12 +91,6 @@ size_t ap_block_shown(const ap_block *block)
     return block->limit && block->limit < count ? block->limit : count;
 }
 
-size_t ap_block_total(const ap_block *block)
-{
-    size_t count = block->rows && block->rows->kind == AP_V_LIST ? block->rows->as.list.count : 0;
-    return block->total > count ? block->total : count;
-}
-
 const ap_value *ap_block_row(const ap_block *block, size_t i)
 {
     return block->rows->as.list.items[i];

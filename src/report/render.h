@@ -21,8 +21,7 @@ ap_status ap_render_github(const ap_doc *doc, const ap_render_options *options, 
 /* The table that fields and row formats work on, or NULL. */
 const ap_block *ap_doc_main(const ap_doc *doc);
 size_t ap_block_shown(const ap_block *block);
-size_t ap_block_total(const ap_block *block); /* rows there are, shown or not */ /* rows after the limit */
-size_t ap_block_total(const ap_block *block); /* rows there are in all */
+size_t ap_block_total(const ap_block *block); /* rows there are, shown or not */
 const ap_value *ap_block_row(const ap_block *block, size_t i);
 /* Columns of a block: its own, or one for each of --fields when it is the main table. In the arena of `out`. */
 size_t ap_block_columns(const ap_doc *doc, const ap_block *block, const ap_render_options *options,

@@ -170,7 +170,6 @@ static void add_table(ap_doc *doc, const ap_search *search, const ap_value *rows
     table->main = true;
     table->limit = options->limit;
     table->total = search->result_count;
-    table->total = search->result_count;
 }
 
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,

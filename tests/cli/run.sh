@@ -100,7 +100,10 @@ read_case_file() {
 # README that use the network or install things are marked there by a comment "# not run".
 run_examples() {
     label=examples
-    dir=$here/examples
+    dir=$scratch/examples
+    mkdir -p "$dir"
+    cp "$here"/examples/* "$dir"
+    ln -s "$root/tests" "$root/data" "$dir"
     while IFS= read -r line; do
         reset_case "accelpick $line"
         expect has 1 ''
