@@ -7,7 +7,8 @@
 
 /* clang-format off */
 const ap_access ap_accesses[AP_KIND_COUNT] = {
-    [AP_KIND_CHIPS] = {"chips", "chip", NO, OF(ap_chip, id), NO, NO, OF(ap_chip, name), OF(ap_chip, from), OF(ap_chip, pos)},
+    [AP_KIND_CHIPS] = {"chips", "chip", NO, OF(ap_chip, id), NO, NO, OF(ap_chip, name), OF(ap_chip, from),
+                       OF(ap_chip, pos)},
     [AP_KIND_NAMES] = {"names", "name", OF(ap_name, provider), OF(ap_name, name), OF(ap_name, where), NO, NO,
                        OF(ap_name, from), OF(ap_name, pos)},
     [AP_KIND_INSTANCES] = {"instances", "instance", OF(ap_instance, cloud), OF(ap_instance, name), NO, NO, NO,
@@ -20,7 +21,8 @@ const ap_access ap_accesses[AP_KIND_COUNT] = {
                         OF(ap_model, pos)},
     [AP_KIND_DATASETS] = {"datasets", "dataset", NO, OF(ap_dataset, id), NO, OF(ap_dataset, aliases), NO,
                           OF(ap_dataset, from), OF(ap_dataset, pos)},
-    [AP_KIND_RECIPES] = {"recipes", "recipe", NO, OF(ap_recipe, id), NO, NO, NO, OF(ap_recipe, from), OF(ap_recipe, pos)},
+    [AP_KIND_RECIPES] = {"recipes", "recipe", NO, OF(ap_recipe, id), NO, NO, NO, OF(ap_recipe, from),
+                         OF(ap_recipe, pos)},
     [AP_KIND_RIGS] = {"rigs", "rig", NO, OF(ap_rig, id), NO, NO, NO, OF(ap_rig, from), OF(ap_rig, pos)},
     [AP_KIND_IMAGES] = {"images", "image", NO, OF(ap_image, id), NO, NO, NO, OF(ap_image, from), OF(ap_image, pos)},
     [AP_KIND_STACKS] = {"stacks", "stack", NO, OF(ap_stack, id), NO, OF(ap_stack, aliases), NO, OF(ap_stack, from),

@@ -1,5 +1,5 @@
-/* The compiled image as bytes of the program. It is its own file so that the program that writes the image can be linked
- * without it; the assembler includes the file because a C array of that size would slow every build. */
+/* The compiled image as bytes of the program. It is its own file so that the program that writes the image can be
+ * linked without it; the assembler includes the file because a C array of that size would slow every build. */
 #include "catalog/image.h"
 
 #ifndef AP_IMAGE_PATH

@@ -8,9 +8,9 @@
 
 /* -- words --------------------------------------------------------------------------------------------------------- */
 static const char *const precision_names[AP_PREC_COUNT] = {
-    [AP_PREC_FP64] = "fp64",   [AP_PREC_FP32] = "fp32",   [AP_PREC_TF32] = "tf32", [AP_PREC_FP16] = "fp16",
-    [AP_PREC_BF16] = "bf16",   [AP_PREC_FP8] = "fp8",     [AP_PREC_MXFP8] = "mxfp8", [AP_PREC_FP4] = "nvfp4",
-    [AP_PREC_INT8] = "int8",   [AP_PREC_NF4] = "nf4",     [AP_PREC_INT4] = "int4",
+    [AP_PREC_FP64] = "fp64", [AP_PREC_FP32] = "fp32", [AP_PREC_TF32] = "tf32",   [AP_PREC_FP16] = "fp16",
+    [AP_PREC_BF16] = "bf16", [AP_PREC_FP8] = "fp8",   [AP_PREC_MXFP8] = "mxfp8", [AP_PREC_FP4] = "nvfp4",
+    [AP_PREC_INT8] = "int8", [AP_PREC_NF4] = "nf4",   [AP_PREC_INT4] = "int4",
 };
 
 const char *ap_precision_name(ap_precision precision)

@@ -1,4 +1,5 @@
-/* Checks across records: references, identities, plausibility. What one field may hold is the field tables' business. */
+/* Checks across records: references, identities, plausibility. What one field may hold is the field tables' business.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,9 @@ static void check_reference(const ap_catalog *catalog, int kind, const void *rec
 {
     if (!ref.id || id_exists(catalog, ref.kind, ref.id))
         return;
-    ap_diag *diag = ap_diag_add(diags, AP_ERROR, 320, ap_access_pos(kind, record), "%s '%s': %s '%s' is not in the catalog",
-                                ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), ref.field, ref.id);
+    ap_diag *diag =
+        ap_diag_add(diags, AP_ERROR, 320, ap_access_pos(kind, record), "%s '%s': %s '%s' is not in the catalog",
+                    ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), ref.field, ref.id);
     diag->hint = ap_catalog_suggest(catalog, ap_accesses[ref.kind].kind, ref.id, diags->arena);
 }
 
@@ -41,12 +43,14 @@ static void check_price(const ap_instance *instance, const ap_price *price, ap_d
     for (int i = 0; i < AP_PRICE_KIND_COUNT; i++) {
         double usd = ap_price_usd(price, i);
         if (ap_known(usd) && (usd < 0 || (usd <= 0 && !free)))
-            ap_diag_add(diags, AP_ERROR, 321, instance->pos, "instance '%s/%s' in %s: %s price must be above 0; leave out what is unknown",
-                        instance->cloud, instance->name, price->region, ap_price_kind_name(i));
+            ap_diag_add(diags, AP_ERROR, 321, instance->pos,
+                        "instance '%s/%s' in %s: %s price must be above 0; leave out what is unknown", instance->cloud,
+                        instance->name, price->region, ap_price_kind_name(i));
     }
     if (ap_known(price->spot) && price->on_demand > 0 && price->spot > price->on_demand * SPOT_TOLERANCE)
-        ap_diag_add(diags, AP_ERROR, 322, instance->pos, "instance '%s/%s' in %s: spot price %g is above the on-demand price %g",
-                    instance->cloud, instance->name, price->region, price->spot, price->on_demand);
+        ap_diag_add(diags, AP_ERROR, 322, instance->pos,
+                    "instance '%s/%s' in %s: spot price %g is above the on-demand price %g", instance->cloud,
+                    instance->name, price->region, price->spot, price->on_demand);
 }
 
 static int compare_regions(const void *a, const void *b)
@@ -66,8 +70,8 @@ static void check_regions_unique(const ap_instance *instance, ap_diags *diags)
     qsort(sorted, count, sizeof *sorted, compare_regions);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1]->region, sorted[i]->region) == 0)
-            ap_diag_add(diags, AP_ERROR, 323, instance->pos, "instance '%s/%s' lists region '%s' twice", instance->cloud,
-                        instance->name, sorted[i]->region);
+            ap_diag_add(diags, AP_ERROR, 323, instance->pos, "instance '%s/%s' lists region '%s' twice",
+                        instance->cloud, instance->name, sorted[i]->region);
 }
 
 static void check_instance(const ap_catalog *catalog, const ap_instance *instance, ap_diags *diags)
@@ -76,8 +80,8 @@ static void check_instance(const ap_catalog *catalog, const ap_instance *instanc
     check_reference(catalog, AP_KIND_INSTANCES, instance, (reference){"cpu", AP_KIND_CHIPS, instance->cpu}, diags);
     check_reference(catalog, AP_KIND_INSTANCES, instance, (reference){"cloud", AP_KIND_CLOUDS, instance->cloud}, diags);
     if (instance->chip && !ap_known(instance->chip_count))
-        ap_diag_add(diags, AP_ERROR, 324, instance->pos, "instance '%s/%s' has a chip but no chip_count", instance->cloud,
-                    instance->name);
+        ap_diag_add(diags, AP_ERROR, 324, instance->pos, "instance '%s/%s' has a chip but no chip_count",
+                    instance->cloud, instance->name);
     for (size_t i = 0; i < instance->prices.count; i++)
         check_price(instance, &instance->prices.items[i], diags);
     check_regions_unique(instance, diags);
@@ -87,7 +91,8 @@ static void check_name(const ap_catalog *catalog, const ap_name *name, ap_diags 
 {
     check_reference(catalog, AP_KIND_NAMES, name, (reference){"chip", AP_KIND_CHIPS, name->chip}, diags);
     for (size_t i = 0; i < name->any_of.count; i++)
-        check_reference(catalog, AP_KIND_NAMES, name, (reference){"any_of", AP_KIND_CHIPS, name->any_of.items[i]}, diags);
+        check_reference(catalog, AP_KIND_NAMES, name, (reference){"any_of", AP_KIND_CHIPS, name->any_of.items[i]},
+                        diags);
     if (name->chip && name->any_of.count)
         ap_diag_add(diags, AP_ERROR, 325, name->pos, "name '%s' gives both chip and any_of", name->name);
 }
@@ -102,7 +107,8 @@ static void check_chip(const ap_chip *chip, ap_diags *diags)
 }
 
 /* Another record of the kind that answers to the same spelling. */
-static void check_aliases(const ap_catalog *catalog, int kind, const void *record, const ap_strings *aliases, ap_diags *diags)
+static void check_aliases(const ap_catalog *catalog, int kind, const void *record, const ap_strings *aliases,
+                          ap_diags *diags)
 {
     for (size_t i = 0; i < aliases->count; i++)
         for (ap_cursor c = ap_cursor_at(catalog, kind, NULL, aliases->items[i]); ap_cursor_next(&c);) {
@@ -145,11 +151,12 @@ static void check_own_fields(const ap_catalog *catalog, int kind, const void *re
         check_instance(catalog, record, diags);
         break;
     case AP_KIND_REGIONS:
-        check_reference(catalog, kind, record, (reference){"cloud", AP_KIND_CLOUDS, ((const ap_region *)record)->cloud}, diags);
+        check_reference(catalog, kind, record, (reference){"cloud", AP_KIND_CLOUDS, ((const ap_region *)record)->cloud},
+                        diags);
         break;
     case AP_KIND_MODELS:
-        check_reference(catalog, kind, record, (reference){"dataset", AP_KIND_DATASETS, ((const ap_model *)record)->dataset},
-                        diags);
+        check_reference(catalog, kind, record,
+                        (reference){"dataset", AP_KIND_DATASETS, ((const ap_model *)record)->dataset}, diags);
         break;
     case AP_KIND_RECIPES:
         check_recipe(catalog, record, diags);
@@ -175,7 +182,8 @@ static void check_unique(const ap_catalog *catalog, int kind, const void *record
             continue;
         ap_pos first = ap_access_pos(kind, other);
         ap_diag_add(diags, AP_ERROR, 329, ap_access_pos(kind, record), "%s '%s' is defined twice, first at %s:%d",
-                    access->singular, ap_access_label(kind, record, diags->arena), first.file ? first.file : "?", first.line);
+                    access->singular, ap_access_label(kind, record, diags->arena), first.file ? first.file : "?",
+                    first.line);
         return;
     }
 }
@@ -225,10 +233,10 @@ static void check_band(const offer *offers, size_t count, ap_diags *diags)
         if (!wild && is_explained(&offers[i]))
             continue;
         const ap_instance *instance = offers[i].instance;
-        ap_diag *diag = ap_diag_add(diags, wild ? AP_ERROR : AP_WARNING, 330, instance->pos,
-                                    "instance '%s/%s' in %s: %.3g USD per hour and %s is %.2g times the median of its offers",
-                                    instance->cloud, instance->name, offers[i].price->region, offers[i].usd_per_chip_h,
-                                    instance->chip, share);
+        ap_diag *diag = ap_diag_add(
+            diags, wild ? AP_ERROR : AP_WARNING, 330, instance->pos,
+            "instance '%s/%s' in %s: %.3g USD per hour and %s is %.2g times the median of its offers", instance->cloud,
+            instance->name, offers[i].price->region, offers[i].usd_per_chip_h, instance->chip, share);
         diag->hint = "if it is right, say so in notes: \"outlier: why\"";
     }
 }
@@ -246,7 +254,8 @@ static void check_bands(const ap_catalog *catalog, ap_diags *diags)
         for (size_t j = 0; j < instance->prices.count; j++) {
             const ap_price *price = &instance->prices.items[j];
             if (price->on_demand > 0)
-                *AP_PUSH(scratch, offers, count, capacity) = (offer){instance, price, price->on_demand / instance->chip_count};
+                *AP_PUSH(scratch, offers, count, capacity) =
+                    (offer){instance, price, price->on_demand / instance->chip_count};
         }
     }
     if (count)

@@ -1,7 +1,9 @@
-/* Compiled image: a file of named sections, each the records of one field table (schema's ap_image_write) or plain bytes.
+/* Compiled image: a file of named sections, each the records of one field table (schema's ap_image_write) or plain
+ * bytes.
  *
  * tools/mkimage.c writes the catalog and whatever other layers want compiled in (calibration, rules) into one file;
- * builtin.c embeds it. A reader asks for its section by name and decodes only that, so an unused section costs nothing. */
+ * builtin.c embeds it. A reader asks for its section by name and decodes only that, so an unused section costs nothing.
+ */
 #ifndef AP_CATALOG_IMAGE_H
 #define AP_CATALOG_IMAGE_H
 

@@ -1,5 +1,6 @@
 /* Hash tables over the catalog. One table per kind, keyed by the normal form of a spelling: strings that are equal, or
- * equal but for case, are equal in normal form too, so one probe sequence holds every candidate of any kind of look-up. */
+ * equal but for case, are equal in normal form too, so one probe sequence holds every candidate of any kind of look-up.
+ */
 #include "catalog/internal.h"
 
 #include <string.h>

@@ -13,22 +13,35 @@
 typedef struct ap_access {
     const char *kind;     /* "chips" */
     const char *singular; /* "chip" */
-    size_t scope, key, extra; /* const char *: the record's identity, e.g. cloud + name; AP_NO_MEMBER = not part of it */
-    size_t aliases;       /* ap_strings, or AP_NO_MEMBER */
-    size_t label;         /* const char *: a second spelling that is looked up, or AP_NO_MEMBER */
+    size_t scope, key,
+        extra;      /* const char *: the record's identity, e.g. cloud + name; AP_NO_MEMBER = not part of it */
+    size_t aliases; /* ap_strings, or AP_NO_MEMBER */
+    size_t label;   /* const char *: a second spelling that is looked up, or AP_NO_MEMBER */
     size_t from, pos;
 } ap_access;
 
-enum { AP_KIND_CHIPS, AP_KIND_NAMES, AP_KIND_INSTANCES, AP_KIND_CLOUDS, AP_KIND_REGIONS, AP_KIND_MODELS, AP_KIND_DATASETS,
-       AP_KIND_RECIPES, AP_KIND_RIGS, AP_KIND_IMAGES, AP_KIND_STACKS, AP_KIND_COUNT };
+enum {
+    AP_KIND_CHIPS,
+    AP_KIND_NAMES,
+    AP_KIND_INSTANCES,
+    AP_KIND_CLOUDS,
+    AP_KIND_REGIONS,
+    AP_KIND_MODELS,
+    AP_KIND_DATASETS,
+    AP_KIND_RECIPES,
+    AP_KIND_RIGS,
+    AP_KIND_IMAGES,
+    AP_KIND_STACKS,
+    AP_KIND_COUNT
+};
 extern const ap_access ap_accesses[AP_KIND_COUNT]; /* by the enum above, whatever the order of ap_catalog_kinds */
 
-int ap_access_find(const char *kind);                              /* plural or singular; -1 */
+int ap_access_find(const char *kind); /* plural or singular; -1 */
 const ap_object *ap_access_object(int kind);
 ap_any_list *ap_access_list(ap_catalog *catalog, int kind);
 const ap_any_list *ap_access_list_const(const ap_catalog *catalog, int kind);
 const void *ap_access_item(const ap_catalog *catalog, int kind, size_t item);
-const char *ap_access_text(const void *record, size_t member);     /* NULL for AP_NO_MEMBER */
+const char *ap_access_text(const void *record, size_t member); /* NULL for AP_NO_MEMBER */
 const ap_provenance *ap_access_from(int kind, const void *record);
 ap_pos ap_access_pos(int kind, const void *record);
 /* "aws/p4d.24xlarge", "h100-sxm5-80gb": for messages. */
@@ -79,11 +92,11 @@ typedef struct ap_batch {
 } ap_batch;
 
 typedef struct ap_load {
-    ap_arena *arena;       /* records and their strings */
+    ap_arena *arena; /* records and their strings */
     ap_diags *diags;
-    bool partial;          /* records may lack required fields: they lie over others */
-    bool skip_other_keys;  /* the file may hold other things too */
-    const char *source;    /* provenance of records that name none, or NULL: they must */
+    bool partial;         /* records may lack required fields: they lie over others */
+    bool skip_other_keys; /* the file may hold other things too */
+    const char *source;   /* provenance of records that name none, or NULL: they must */
 } ap_load;
 
 /* Reads every list of a catalog file. Returns false when it added an error. */

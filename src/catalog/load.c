@@ -1,5 +1,5 @@
-/* From YAML to records. A file is one mapping: list keys ("chips:" …) and file-level defaults, which are laid into every
- * entry that lacks them, so that the field tables alone say what is valid and where an error is. */
+/* From YAML to records. A file is one mapping: list keys ("chips:" …) and file-level defaults, which are laid into
+ * every entry that lacks them, so that the field tables alone say what is valid and where an error is. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +32,12 @@ static void report_unknown_key(const ap_load *load, const ap_pair *pair)
         ap_suggest_offer(&suggest, ap_accesses[kind].kind);
     for (size_t i = 0; i < DEFAULT_COUNT; i++)
         ap_suggest_offer(&suggest, default_keys[i]);
-    ap_diag *diag = ap_diag_add(load->diags, AP_ERROR, 301, pair->key_pos, "unknown key '%s' in a catalog file", pair->key);
+    ap_diag *diag =
+        ap_diag_add(load->diags, AP_ERROR, 301, pair->key_pos, "unknown key '%s' in a catalog file", pair->key);
     const char *near = ap_suggest_text(&suggest, load->diags->arena);
-    diag->hint = near ? near : "a catalog file holds lists such as chips:, instances: or models:, and source:, as_of:, confidence:";
+    diag->hint =
+        near ? near
+             : "a catalog file holds lists such as chips:, instances: or models:, and source:, as_of:, confidence:";
 }
 
 /* The entry with the file's defaults added: a copy, because the tree is not ours to change. */
@@ -204,11 +207,13 @@ bool ap_load_map(const ap_load *load, const ap_node *map, ap_batch *ret_batch)
         } else if (!is_default_key(pair->key) && !load->skip_other_keys) {
             report_unknown_key(load, pair);
         } else if (is_default_key(pair->key) && !is_used(map, pair->key) && !load->skip_other_keys) {
-            ap_diag_add(load->diags, AP_ERROR, 308, pair->key_pos, "'%s' means nothing to the entries of this file", pair->key);
+            ap_diag_add(load->diags, AP_ERROR, 308, pair->key_pos, "'%s' means nothing to the entries of this file",
+                        pair->key);
         }
     }
     if (lists == 0 && !load->skip_other_keys && load->diags->errors == errors_before)
-        ap_diag_add(load->diags, AP_ERROR, 304, map->pos, "a catalog file needs a list such as chips:, instances: or models:");
+        ap_diag_add(load->diags, AP_ERROR, 304, map->pos,
+                    "a catalog file needs a list such as chips:, instances: or models:");
     ap_diags_dedupe(load->diags, first);
     return load->diags->errors == errors_before;
 }
@@ -250,8 +255,8 @@ void ap_load_require(const ap_load *load, int kind, const void *record)
         ap_diag_add(load->diags, AP_ERROR, 305, pos, "%s '%s' has no source", ap_accesses[kind].singular, label)->hint =
             "give it a source:, or one for the whole file";
     if (from->confidence < 0)
-        ap_diag_add(load->diags, AP_ERROR, 306, pos, "%s '%s' has no confidence", ap_accesses[kind].singular, label)->hint =
-            "give it confidence: read, derived, partial, memory or assumed, or one for the whole file";
+        ap_diag_add(load->diags, AP_ERROR, 306, pos, "%s '%s' has no confidence", ap_accesses[kind].singular, label)
+            ->hint = "give it confidence: read, derived, partial, memory or assumed, or one for the whole file";
     if (kind == AP_KIND_INSTANCES && !((const ap_instance *)record)->cloud)
         ap_diag_add(load->diags, AP_ERROR, 307, pos, "instance '%s' has no cloud", label)->hint =
             "give it cloud:, or one for the whole file";

@@ -127,7 +127,8 @@ static void add_sources(source_list *list, const ap_object *object, const ap_nod
     }
 }
 
-/* The record keeps its own source; what the user replaced is listed with his. Newest first: the first path found holds. */
+/* The record keeps its own source; what the user replaced is listed with his. Newest first: the first path found holds.
+ */
 static void merge_provenance(int kind, const ap_node *node, const ap_provenance *given, ap_provenance *merged,
                              ap_arena *arena)
 {
@@ -215,8 +216,9 @@ static void lay_record(const overlay *o, int kind, const ap_node *node, void *re
 static void report_twice(const overlay *o, int kind, const void *record, const void *earlier)
 {
     ap_pos first = ap_access_pos(kind, earlier);
-    ap_diag_add(o->diags, AP_ERROR, 310, ap_access_pos(kind, record), "%s '%s' is given twice in this file, first at line %d",
-                ap_accesses[kind].singular, ap_access_label(kind, record, o->arena), first.line);
+    ap_diag_add(o->diags, AP_ERROR, 310, ap_access_pos(kind, record),
+                "%s '%s' is given twice in this file, first at line %d", ap_accesses[kind].singular,
+                ap_access_label(kind, record, o->arena), first.line);
 }
 
 static void lay_kind(const overlay *o, int kind, const ap_batch *batch)
@@ -334,7 +336,8 @@ static ap_status take_document(ap_catalog *catalog, const ap_node *map, const ch
         void *scratch = ap_arena_alloc(catalog->arena, other->size);
         return ap_schema_load(other, map, scratch, catalog->arena, diags) == AP_OK ? AP_OK : AP_BAD_DATA;
     }
-    ap_load load = {.arena = catalog->arena, .diags = diags, .partial = true, .source = name, .skip_other_keys = settings};
+    ap_load load = {
+        .arena = catalog->arena, .diags = diags, .partial = true, .source = name, .skip_other_keys = settings};
     ap_batch batch;
     bool good = ap_load_map(&load, map, &batch) && ap_overlay_batch(catalog, &batch, diags);
     return good ? AP_OK : AP_BAD_DATA;

@@ -35,7 +35,8 @@ static const ap_node *as_catalog_file(const ap_node *map, const char *path, ap_a
     if (map->as.map.count)
         memcpy(entry->as.map.pairs, map->as.map.pairs, map->as.map.count * sizeof(ap_pair));
     if (!ap_node_get(map, "id"))
-        entry->as.map.pairs[entry->as.map.count++] = (ap_pair){"id", map->pos, scalar(id_of_path(path, arena), map->pos, arena)};
+        entry->as.map.pairs[entry->as.map.count++] =
+            (ap_pair){"id", map->pos, scalar(id_of_path(path, arena), map->pos, arena)};
     *list = (ap_node){.kind = AP_NODE_LIST, .pos = map->pos};
     list->as.list.items = AP_NEW(arena, ap_node *);
     list->as.list.items[0] = entry;
@@ -52,17 +53,20 @@ static ap_status take_only_rig(const ap_catalog *catalog, const ap_batch *batch,
 {
     const ap_any_list *rigs = &batch->lists[AP_KIND_RIGS];
     if (rigs->count != 1) {
-        ap_diag_add(diags, AP_ERROR, 341, (ap_pos){name, 1, 1}, "a rig file must describe one rig, not %zu", rigs->count);
+        ap_diag_add(diags, AP_ERROR, 341, (ap_pos){name, 1, 1}, "a rig file must describe one rig, not %zu",
+                    rigs->count);
         return AP_BAD_INPUT;
     }
     ap_rig *rig = rigs->items;
     size_t errors_before = diags->errors;
     ap_load_complete(AP_KIND_RIGS, rig);
-    const struct { const char *field, *id; } chips[] = {{"chip", rig->chip}, {"cpu", rig->cpu}};
+    const struct {
+        const char *field, *id;
+    } chips[] = {{"chip", rig->chip}, {"cpu", rig->cpu}};
     for (size_t i = 0; i < 2; i++)
         if (chips[i].id && !ap_catalog_chip(catalog, chips[i].id)) {
-            ap_diag *diag = ap_diag_add(diags, AP_ERROR, 320, rig->pos, "rig '%s': %s '%s' is not in the catalog", rig->id,
-                                        chips[i].field, chips[i].id);
+            ap_diag *diag = ap_diag_add(diags, AP_ERROR, 320, rig->pos, "rig '%s': %s '%s' is not in the catalog",
+                                        rig->id, chips[i].field, chips[i].id);
             diag->hint = ap_catalog_suggest(catalog, "chips", chips[i].id, diags->arena);
         }
     if (!rig->chip && !rig->cpu)
@@ -102,7 +106,8 @@ static bool looks_like_path(const char *text)
     return ap_ends_with(text, ".yaml") || ap_ends_with(text, ".yml") || ap_ends_with(text, ".json");
 }
 
-ap_status ap_rig_resolve(const ap_catalog *catalog, const char *text, ap_arena *arena, ap_diags *diags, const ap_rig **ret)
+ap_status ap_rig_resolve(const ap_catalog *catalog, const char *text, ap_arena *arena, ap_diags *diags,
+                         const ap_rig **ret)
 {
     if (looks_like_path(text))
         return ap_rig_load_file(catalog, text, arena, diags, ret);

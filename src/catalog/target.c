@@ -11,9 +11,9 @@ enum { BOX = 8, BIG_BOX = 16, MAX_UNITS = 100000 };
 /* Pieces of a target's text; the name is not split further. */
 typedef struct pieces {
     const char *name;
-    const char *count;   /* after ':', or NULL */
-    const char *region;  /* after '@', or NULL */
-    int pricing;         /* -1 = not given */
+    const char *count;  /* after ':', or NULL */
+    const char *region; /* after '@', or NULL */
+    int pricing;        /* -1 = not given */
 } pieces;
 
 typedef struct parse {
@@ -90,8 +90,10 @@ static ap_status find_priced_region(const parse *p, const pieces *given, const a
             if (!near && instance->prices.count)
                 near = ap_arena_printf(p->diags->arena, "offered in %s%s", instance->prices.items[0].region,
                                        instance->prices.count > 1 ? " and others (see: accelpick show instances)" : "");
-            return fail(p, 347, ap_arena_printf(p->arena, "%s/%s is not offered in region '%s'", instance->cloud,
-                                                instance->name, given->region), near);
+            return fail(p, 347,
+                        ap_arena_printf(p->arena, "%s/%s is not offered in region '%s'", instance->cloud,
+                                        instance->name, given->region),
+                        near);
         }
         region = price->region;
     } else {
@@ -101,8 +103,9 @@ static ap_status find_priced_region(const parse *p, const pieces *given, const a
     ap_target_of_instance(p->catalog, instance, ret->units, price, pricing, ret);
     ret->region = region;
     if (!ap_known(ret->price_usd_per_h))
-        ret->price_unknown = ap_arena_printf(p->arena, "no %s price of %s/%s is known%s%s", ap_price_kind_name(pricing),
-                                             instance->cloud, instance->name, region ? " in " : "", region ? region : "");
+        ret->price_unknown =
+            ap_arena_printf(p->arena, "no %s price of %s/%s is known%s%s", ap_price_kind_name(pricing), instance->cloud,
+                            instance->name, region ? " in " : "", region ? region : "");
     return AP_OK;
 }
 
@@ -150,7 +153,8 @@ static ap_status unknown_instance(const parse *p, const char *cloud, const char 
     const ap_cloud *known = ap_catalog_find_cloud(p->catalog, cloud);
     ap_suggest suggest;
     if (!known) {
-        ap_diag *diag = ap_diag_add(p->diags, AP_ERROR, 345, p->options->pos, "unknown cloud '%s' in target '%s'", cloud, p->text);
+        ap_diag *diag =
+            ap_diag_add(p->diags, AP_ERROR, 345, p->options->pos, "unknown cloud '%s' in target '%s'", cloud, p->text);
         diag->hint = ap_catalog_suggest(p->catalog, "clouds", cloud, p->diags->arena);
         return AP_USAGE;
     }
@@ -158,14 +162,15 @@ static ap_status unknown_instance(const parse *p, const char *cloud, const char 
     for (size_t i = 0; i < p->catalog->instances.count; i++)
         if (ap_streq(p->catalog->instances.items[i].cloud, known->id))
             ap_suggest_offer(&suggest, p->catalog->instances.items[i].name);
-    ap_diag *diag = ap_diag_add(p->diags, AP_ERROR, 346, p->options->pos, "unknown instance '%s' of cloud '%s'", name, known->id);
+    ap_diag *diag =
+        ap_diag_add(p->diags, AP_ERROR, 346, p->options->pos, "unknown instance '%s' of cloud '%s'", name, known->id);
     const char *near = ap_suggest_text(&suggest, p->diags->arena);
     diag->hint = near ? near : instances_of(p, known->id);
     return AP_USAGE;
 }
 
-/* Takes "+pricing", "@region", ":count" off the end. Instance names hold such characters themselves ("GPU+", "X::1"), so
- * each piece is taken only while the rest is no name yet. */
+/* Takes "+pricing", "@region", ":count" off the end. Instance names hold such characters themselves ("GPU+", "X::1"),
+ * so each piece is taken only while the rest is no name yet. */
 static bool split_step(const parse *p, pieces *left)
 {
     char *name = ap_arena_strdup(p->arena, left->name);
@@ -256,7 +261,8 @@ typedef struct offer {
 } offer;
 
 /* How many machines of an instance make the target's chips: as many as it has nodes, each of exactly that size or with
- * chips to spare; where no machine is that big (racks of 4-chip hosts), more and smaller ones. A TPU slice is one unit. */
+ * chips to spare; where no machine is that big (racks of 4-chip hosts), more and smaller ones. A TPU slice is one unit.
+ */
 static offer match_instance(const ap_instance *instance, const ap_target *target, bool whole_slice)
 {
     offer match = {.instance = instance, .fit = FIT_NONE, .units = 1};
@@ -324,8 +330,9 @@ static void price_chip_target(const parse *p, ap_target *target)
 {
     offer best = find_offer(p, target);
     if (!best.instance) {
-        target->price_unknown = ap_arena_printf(p->arena, "no offer of %g %s in one machine has a known %s price",
-                                                target->chips_per_node, target->chip->id, ap_price_kind_name(target->pricing));
+        target->price_unknown =
+            ap_arena_printf(p->arena, "no offer of %g %s in one machine has a known %s price", target->chips_per_node,
+                            target->chip->id, ap_price_kind_name(target->pricing));
         return;
     }
     target->instance = best.instance;
@@ -350,8 +357,9 @@ static ap_status ambiguous_chip(const parse *p, const char *name, const ap_chip_
 
 static ap_status unknown_chip(const parse *p, const char *name, bool known)
 {
-    ap_diag *diag = ap_diag_add(p->diags, AP_ERROR, 350, p->options->pos,
-                                known ? "the chip that '%s' stands for is not in the catalog" : "unknown chip '%s'", name);
+    ap_diag *diag =
+        ap_diag_add(p->diags, AP_ERROR, 350, p->options->pos,
+                    known ? "the chip that '%s' stands for is not in the catalog" : "unknown chip '%s'", name);
     const char *near = ap_catalog_suggest(p->catalog, "chips", name, p->diags->arena);
     diag->hint = near ? near : "see: accelpick list chips; a machine is CLOUD/INSTANCE, an own one rig/NAME";
     return AP_USAGE;
@@ -365,10 +373,15 @@ static ap_status resolve_chip(const parse *p, const pieces *given, const ap_chip
                     "a whole number from 1, such as :8");
     int pricing = given->pricing >= 0 ? given->pricing : p->options->pricing;
     double count = units * ap_or(match->count, 1);
-    *ret = (ap_target){.chip = match->chip, .chip_count = count, .units = 1, .is_chip_target = true, .pricing = pricing,
+    *ret = (ap_target){.chip = match->chip,
+                       .chip_count = count,
+                       .units = 1,
+                       .is_chip_target = true,
+                       .pricing = pricing,
                        .price_usd_per_h = AP_UNKNOWN};
     if (count > (double)(long)count || count < 1)
-        return fail(p, 344, ap_arena_printf(p->arena, "%g chips cannot be asked for", count), "a whole number of chips");
+        return fail(p, 344, ap_arena_printf(p->arena, "%g chips cannot be asked for", count),
+                    "a whole number of chips");
     if (!ap_target_boxes(p->catalog, ret->chip, count, &ret->nodes, &ret->chips_per_node))
         return fail(p, 351, ap_arena_printf(p->arena, "%g chips do not divide into machines of %d", count, BOX),
                     "above one machine, ask for a multiple of 8 chips");
@@ -417,14 +430,20 @@ static ap_status parse_rig(const parse *p, ap_target *ret)
     if (!chip)
         return fail(p, 342, "the rig's chip is not in the catalog", NULL);
     double count = ap_or(rig->chip_count, 1);
-    *ret = (ap_target){.chip = chip, .chip_count = count, .nodes = 1, .chips_per_node = count, .units = 1, .rig = rig,
-                       .price_usd_per_h = AP_UNKNOWN, .price_unknown = "an own machine has no rent; see breakeven"};
+    *ret = (ap_target){.chip = chip,
+                       .chip_count = count,
+                       .nodes = 1,
+                       .chips_per_node = count,
+                       .units = 1,
+                       .rig = rig,
+                       .price_usd_per_h = AP_UNKNOWN,
+                       .price_unknown = "an own machine has no rent; see breakeven"};
     ap_target_spell(ret, p->arena);
     return AP_OK;
 }
 
-ap_status ap_target_parse(const ap_catalog *catalog, const char *text, const ap_target_options *options, ap_arena *arena,
-                          ap_diags *diags, ap_target *ret)
+ap_status ap_target_parse(const ap_catalog *catalog, const char *text, const ap_target_options *options,
+                          ap_arena *arena, ap_diags *diags, ap_target *ret)
 {
     static const ap_target_options none;
     const parse p = {catalog, options ? options : &none, arena, diags, text};

@@ -12,21 +12,21 @@
 #include "catalog/catalog.h"
 
 typedef struct ap_target {
-    const char *text;            /* canonical spelling: "gcp/a3-highgpu-8g:2@us-central1+spot" */
-    const ap_chip *chip;         /* CPU machine: its CPU. Never NULL */
-    double chip_count;           /* of all nodes together (CPU machine: sockets) */
-    double nodes;                /* hosts; a TPU slice has several */
+    const char *text;    /* canonical spelling: "gcp/a3-highgpu-8g:2@us-central1+spot" */
+    const ap_chip *chip; /* CPU machine: its CPU. Never NULL */
+    double chip_count;   /* of all nodes together (CPU machine: sockets) */
+    double nodes;        /* hosts; a TPU slice has several */
     double chips_per_node;
     double units;                /* priced units: machines or slices */
     const ap_instance *instance; /* named by the target, or (CHIP targets) that the price is of; NULL */
     bool is_chip_target;         /* named as CHIP[:COUNT] */
     const ap_rig *rig;
-    const ap_price *price;       /* region's row, or NULL */
-    const char *region;          /* of the price, or as asked for */
-    int pricing;                 /* ap_price_kind */
-    double price_usd_per_h;      /* of all units together, NaN = unknown; rigs NaN */
-    const char *priced_from;     /* CHIP targets: "aws/p5.48xlarge@us-east-2", else NULL */
-    const char *price_unknown;   /* why price_usd_per_h is unknown, or NULL */
+    const ap_price *price;     /* region's row, or NULL */
+    const char *region;        /* of the price, or as asked for */
+    int pricing;               /* ap_price_kind */
+    double price_usd_per_h;    /* of all units together, NaN = unknown; rigs NaN */
+    const char *priced_from;   /* CHIP targets: "aws/p5.48xlarge@us-east-2", else NULL */
+    const char *price_unknown; /* why price_usd_per_h is unknown, or NULL */
 } ap_target;
 
 typedef struct ap_target_options {
@@ -44,8 +44,8 @@ void ap_target_of_instance(const ap_catalog *catalog, const ap_instance *instanc
                            int pricing, ap_target *ret);
 /* Sets `text` to the canonical spelling. */
 void ap_target_spell(ap_target *target, ap_arena *arena);
-/* How CHIP:COUNT is laid out: one box of at most 8 (16 where the catalog has such boxes), else nodes of 8. Returns false
- * when the count does not divide into equal boxes. TPU slices follow the catalog's slices. */
+/* How CHIP:COUNT is laid out: one box of at most 8 (16 where the catalog has such boxes), else nodes of 8. Returns
+ * false when the count does not divide into equal boxes. TPU slices follow the catalog's slices. */
 bool ap_target_boxes(const ap_catalog *catalog, const ap_chip *chip, double count, double *ret_nodes,
                      double *ret_chips_per_node);
 

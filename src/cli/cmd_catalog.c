@@ -5,6 +5,7 @@
 #include "catalog/tables.h"
 #include "cli/cli.h"
 #include "estimate/calibration.h"
+#include "rules/ruleset.h"
 #include "io/file.h"
 #include "workload/workload.h"
 
@@ -60,7 +61,7 @@ static ap_status check_file(checking *c, const char *path)
 {
     ap_cli *cli = c->cli;
     size_t first = cli->diags.count, errors = cli->diags.errors;
-    static const ap_file_kind others[] = {{"engine", &ap_calib_engine_object}};
+    static const ap_file_kind others[] = {{"engine", &ap_calib_engine_object}, {"rules", &ap_rule_file_object}};
     ap_status status = ap_catalog_check_file_or(c->catalog, path, others, sizeof others / sizeof *others, &cli->diags);
     ap_value *findings = ap_value_list(cli->arena), *file = ap_value_map(cli->arena);
     for (size_t i = first; i < cli->diags.count; i++) {

@@ -3,6 +3,7 @@
 
 #include "catalog/image.h"
 #include "catalog/internal.h"
+#include "io/file.h"
 
 #define F(state) ((fixture *)*(state))
 #define GOOD "tests/fixtures/catalog-overlay/good.yaml"
@@ -152,7 +153,7 @@ static void builtin_is_the_data_directory(void **state)
 {
     fixture *f = F(state);
     ap_catalog *builtin = ap_catalog_builtin(f->arena), *read;
-    if (ap_streq(builtin->version, "empty") || ap_streq(builtin->version, "none"))
+    if (!ap_file_is_dir("data/chips"))
         skip();
     ap_status status = ap_catalog_load_dir("data", f->arena, &f->diags, &read);
     print_diags(&f->diags);
