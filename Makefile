@@ -62,6 +62,20 @@ $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 $(B)/apfit: $(call obj,tools/apfit.c) $(LIB)
 	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 
+$(B)/accdoc: $(call obj,tools/accdoc.c) $(LIB)
+	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# Error tables of the shipped constants and of the stored held-out predictions; `make heldout` makes those anew (minutes).
+.PHONY: accuracy heldout
+accuracy: $(B)/accdoc
+	$(B)/accdoc
+heldout: $(B)/apfit
+	rm -f tests/measured/heldout.csv
+	for engine in llm dl tree env; do \
+	    $(B)/apfit $$engine --holdout rows,source,chip --dump tests/measured/heldout.csv > $(B)/heldout-$$engine.txt || exit 1; \
+	done
+	sed -i '/^in,/d' tests/measured/heldout.csv
+
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -lcmocka -o $@

@@ -2,7 +2,7 @@
  * users have `accelpick accuracy` and `accelpick calibrate`.
  *
  * usage: apfit ENGINE [--data DIR] [--cases FILE] [--holdout rows,source,chip,model] [--write] [--no-fit] [--trace]
- *              [--by domain,metric,stack,...] [--worst N] [--dump FILE] [--domain D,...] [--iterations N] */
+ *              [--by domain,metric,stack,...] [--worst N] [--dump FILE (appended)] [--domain D,...] [--iterations N] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,15 +160,15 @@ static void print_skipped(const session *s, const ap_outcomes *all)
     }
 }
 
+/* Appended lines of tests/measured/heldout.csv, which docs/accuracy.md is made from. */
 static void dump(const session *s, const char *mode, const ap_outcomes *all, FILE *file)
 {
     ap_outcomes some = only(s, all, -1);
     for (size_t i = 0; i < some.count; i++) {
         const ap_outcome *o = &some.items[i];
-        const ap_measure *m = o->measure;
-        fprintf(file, "%s,%s,%s,%s,%g,%g,%g,%g,%s,\"%s\"\n", mode, m->id, m->domain,
-                m->metric >= 0 ? ap_metric_names[m->metric] : "", m->value, o->p50, o->p10, o->p90,
-                o->basis >= 0 ? ap_basis_names[o->basis] : "", o->reason ? o->reason : o->cell_count ? o->cells[0] : "");
+        if (!o->reason)
+            fprintf(file, "%s,%s,%.6g,%.6g,%.6g,%s,%s\n", mode, o->measure->id, o->p50, o->p10, o->p90,
+                    o->basis >= 0 ? ap_basis_names[o->basis] : "", o->cell_count ? o->cells[0] : "");
     }
 }
 
@@ -290,7 +290,9 @@ static ap_status run(session *s)
         fprintf(stderr, "apfit: no %s/calibration/%s.yaml\n", s->set.data, s->set.engine);
         return AP_BAD_DATA;
     }
-    FILE *dumped = s->set.dump ? fopen(s->set.dump, "w") : NULL;
+    FILE *dumped = s->set.dump ? fopen(s->set.dump, "a") : NULL;
+    if (dumped && fseek(dumped, 0, SEEK_END) == 0 && ftell(dumped) == 0)
+        fputs("mode,id,p50,p10,p90,basis,cell\n", dumped);
     ap_fit_options options = {.max_iterations = s->set.iterations, .trace = s->set.trace};
     if (s->set.fit) {
         double start = now_s();
