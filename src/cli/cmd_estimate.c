@@ -1,6 +1,7 @@
 /* estimate: the full breakdown for given targets. */
 #include "catalog/target.h"
 #include "cli/job.h"
+#include "plan/reasons.h"
 
 static ap_hardware hardware_of(const ap_catalog *catalog, const ap_target *target)
 {
@@ -68,6 +69,8 @@ static ap_status run(ap_cli *cli)
     size_t count = 0;
     ap_status status = ap_cli_job_load(cli, cli->operand_count ? cli->operands[0] : NULL, &job);
     if (status == AP_OK)
+        status = ap_cli_job_rules(cli, &job, AP_SCOPE_ESTIMATE);
+    if (status == AP_OK)
         status = parse_targets(cli, &job.search, &targets, &count);
     if (status != AP_OK)
         return status;
@@ -76,6 +79,7 @@ static ap_status run(ap_cli *cli)
     for (size_t i = 0; i < count; i++) {
         evaluate(&job.search, &targets[i], &results[i]);
         const ap_estimate *est = &results[i].plan->est;
+        over = ap_reasons_explain(job.search.reasons, &results[i]) || over;
         misfit = misfit || est->error || est->verdict == AP_DOES_NOT_FIT;
         over = over_bound(cli, &job.search, &results[i]) || over;
     }

@@ -1,14 +1,26 @@
 /* recommend: ranked hardware for a workload. */
 #include "cli/job.h"
-#include "report/select.h"
+#include "plan/reasons.h"
+
+/* Reasons cost time, so only rows that will be seen get them; ranges of machine formats are all seen. */
+static void explain_shown(ap_cli *cli, ap_cli_job *job)
+{
+    size_t limit = ap_cli_limit(cli);
+    size_t shown = limit && !job->view.build_all ? limit : job->search.result_count;
+    for (size_t i = 0; i < job->search.result_count && i < shown; i++)
+        (void)ap_reasons_explain(job->search.reasons, &job->search.results[i]);
+}
 
 static ap_status run(ap_cli *cli)
 {
     ap_cli_job job;
     ap_status status = ap_cli_job_load(cli, cli->operand_count ? cli->operands[0] : NULL, &job);
+    if (status == AP_OK)
+        status = ap_cli_job_rules(cli, &job, AP_SCOPE_RECOMMEND);
     if (status != AP_OK)
         return status;
     ap_search_run(&job.search);
+    explain_shown(cli, &job);
     ap_doc *doc = ap_view_recommendation(cli->arena, &job.search, NULL, 0, &job.view);
     status = ap_cli_sort_items(cli, doc, "results");
     if (status == AP_OK)

@@ -23,5 +23,7 @@ void ap_cli_view_options(ap_cli *cli, ap_view_options *ret);
 AP_CHECKED ap_status ap_cli_constraints(ap_cli *cli, const ap_catalog *catalog, ap_constraints *constraints);
 /* --sort over the document's main list. */
 AP_CHECKED ap_status ap_cli_sort_items(ap_cli *cli, ap_doc *doc, const char *list);
+/* Loads rules and policies (--rules, config) and puts them to work in the search. */
+AP_CHECKED ap_status ap_cli_job_rules(ap_cli *cli, ap_cli_job *job, unsigned scope);
 
 #endif

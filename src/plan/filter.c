@@ -33,12 +33,12 @@ static const ap_finding *check_names(const ap_search *search, const ap_instance 
     const ap_constraints *c = &search->options->constraints;
     const char *full = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
     if (c->clouds.count && !matches_any(&c->clouds, instance->cloud))
-        return refuse(search, "AP4001", "another cloud than asked for");
+        return refuse(search, "AP8001", "another cloud than asked for");
     if (!chip_asked_for(search, chip))
-        return refuse(search, "AP4002", "another chip than asked for");
+        return refuse(search, "AP8002", "another chip than asked for");
     if (matches_any(&c->exclude, instance->cloud) || matches_any(&c->exclude, chip->id) ||
         matches_any(&c->exclude, instance->name) || matches_any(&c->exclude, full))
-        return refuse(search, "AP4003", "excluded by name");
+        return refuse(search, "AP8003", "excluded by name");
     return NULL;
 }
 
@@ -62,16 +62,16 @@ const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance 
         return names;
     if (chip->kind != AP_CHIP_CPU && !ap_range_contains(c->memory_bytes, chip->memory.size) &&
         (ap_known(c->memory_bytes.low) || ap_known(c->memory_bytes.high)))
-        return refuse(search, "AP4004",
+        return refuse(search, "AP8004",
                       ap_arena_printf(search->arena, "card memory %.0f GiB is outside the range asked for",
                                       chip->memory.size / 1073741824.0));
     bool host_asked = ap_known(c->host_memory.low) || ap_known(c->host_memory.high);
     if (host_asked && !ap_range_contains(c->host_memory, instance->memory))
-        return refuse(search, "AP4005",
+        return refuse(search, "AP8005",
                       ap_arena_printf(search->arena, "host memory %.0f GiB is outside the range asked for",
                                       instance->memory / 1073741824.0));
     if (c->portable == 1 && !sold_elsewhere(search, instance))
-        return refuse(search, "AP4006", ap_arena_printf(search->arena, "only %s has %s", instance->cloud, chip->name));
+        return refuse(search, "AP1016", ap_arena_printf(search->arena, "only %s has %s", instance->cloud, chip->name));
     return NULL;
 }
 

@@ -77,6 +77,7 @@ typedef struct ap_plan_options {
     ap_constraints constraints; /* the workload's, with the command line's laid over */
     ap_grouping group_by;
     AP_LIST(ap_discount) discounts;
+    const char *as_of;         /* day that ages count from, YYYY-MM-DD */
 } ap_plan_options;
 
 enum { AP_MARKET_OWN = 4, AP_MARKET_COUNT = 5 };
@@ -92,6 +93,7 @@ typedef struct ap_search {
     size_t result_count, result_capacity;
     ap_rejection *rejected;    /* nearest first */
     size_t rejected_count, rejected_capacity;
+    struct ap_reasons *reasons; /* rules at work, or NULL */
     struct ap_chip_plans *by_chip; /* plans of each catalog chip, by its index; other chips at the end */
     size_t targets;            /* instances x node counts looked at */
     size_t plans_evaluated;    /* layouts estimated */

@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "plan/constants.h"
 #include "plan/plan.h"
+#include "plan/reasons.h"
 
 
 /* Estimates of one chip share what does not depend on the number of machines. */
@@ -143,19 +144,19 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
     double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
     if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
         *ret_nearness = hours * 3600 / c->deadline_s;
-        return over(search, "AP4010", ap_arena_printf(arena, "takes %.3g h, the deadline is %.3g h", hours, c->deadline_s / 3600));
+        return over(search, "AP8010", ap_arena_printf(arena, "takes %.3g h, the deadline is %.3g h", hours, c->deadline_s / 3600));
     }
     if (ap_known(c->budget_usd) && result->cost_p50 > c->budget_usd) {
         *ret_nearness = result->cost_p50 / c->budget_usd;
-        return over(search, "AP4011", ap_arena_printf(arena, "costs %.4g USD, the budget is %.4g USD", result->cost_p50, c->budget_usd));
+        return over(search, "AP8011", ap_arena_printf(arena, "costs %.4g USD, the budget is %.4g USD", result->cost_p50, c->budget_usd));
     }
     if (ap_known(c->max_price_usd_per_h) && result->usd_per_h > c->max_price_usd_per_h) {
         *ret_nearness = result->usd_per_h / c->max_price_usd_per_h;
-        return over(search, "AP4012", ap_arena_printf(arena, "%.4g USD/h is over the limit of %.4g USD/h", result->usd_per_h, c->max_price_usd_per_h));
+        return over(search, "AP8012", ap_arena_printf(arena, "%.4g USD/h is over the limit of %.4g USD/h", result->usd_per_h, c->max_price_usd_per_h));
     }
     if (ap_known(session) && hours * 3600 > session) {
         *ret_nearness = hours * 3600 / session;
-        return over(search, "AP4013", ap_arena_printf(arena, "takes %.3g h, a session there ends after %.3g h", hours, session / 3600));
+        return over(search, "AP8013", ap_arena_printf(arena, "takes %.3g h, a session there ends after %.3g h", hours, session / 3600));
     }
     return NULL;
 }
@@ -176,6 +177,10 @@ static bool offer_result(ap_search *search, const ap_plan *plan, const ap_hardwa
         return false;
     result.target = target_text(search->arena, hw->instance, hw->machines, price->region, pricing);
     const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
+    if (!limit && search->reasons) {
+        limit = ap_reasons_refuse_result(search->reasons, &result);
+        nearness = INFINITY;
+    }
     if (limit) {
         reject(search, result.target, limit, nearness);
         return false;
@@ -288,7 +293,7 @@ static const ap_finding *does_not_fit(const ap_search *search, const ap_plan *pl
     for (size_t i = 1; i < est->memory_count; i++)
         if (est->memory[i].seconds > est->memory[largest].seconds)
             largest = i;
-    return over(search, "AP2020",
+    return over(search, "AP8020",
                 ap_arena_printf(search->arena, "needs %.1f GiB of %.1f GiB%s%s", est->peak_bytes / 1073741824.0,
                                 est->capacity_bytes / 1073741824.0, est->memory_count ? ", most for " : "",
                                 est->memory_count ? est->memory[largest].name : ""));
@@ -296,7 +301,7 @@ static const ap_finding *does_not_fit(const ap_search *search, const ap_plan *pl
 
 static const ap_finding *oversized(const ap_search *search, const ap_plan *plan)
 {
-    return over(search, "AP1030",
+    return over(search, "AP8030",
                 ap_arena_printf(search->arena, "%g chips for a run of %.2g h is more than the job can use (--chips to see it)",
                                 plan->hw.chips, plan->run.hours_p50));
 }
@@ -306,7 +311,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
     const ap_constraints *c = &search->options->constraints;
     const char *name = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
     if (instance->chip_count > most_chips(search)) {
-        reject(search, name, over(search, "AP4007", "more chips than asked for"), INFINITY);
+        reject(search, name, over(search, "AP8007", "more chips than asked for"), INFINITY);
         return;
     }
     double most = most_machines(search, instance, chip);
@@ -317,6 +322,12 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
         if (hw.chips < ap_or(c->chips.low, 0))
             continue;
         search->targets++;
+        const ap_finding *refused = search->reasons ? ap_reasons_refuse_target(search->reasons, &hw) : NULL;
+        if (refused) {
+            if (!fitted)
+                reject(search, name, refused, INFINITY);
+            return;
+        }
         const ap_plan *plan = ap_search_plan(search, &hw);
         if (is_oversized(search, plan)) {
             reject(search, name, oversized(search, plan), plan->hw.chips);
@@ -334,7 +345,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
     if (fitted || !missed)
         return;
     const ap_finding *why = missed->refused                 ? missed->refused
-                            : missed->est.error             ? over(search, "AP2021", missed->est.error)
+                            : missed->est.error             ? over(search, "AP8021", missed->est.error)
                                                             : does_not_fit(search, missed);
     double nearness = missed->refused || missed->est.error ? (double)INFINITY : missed->est.peak_bytes / missed->est.capacity_bytes;
     reject(search, name, why, nearness);
@@ -372,7 +383,7 @@ void ap_search_run(ap_search *search)
         if (filtered)
             reject(search, name, filtered, INFINITY);
         else if (name)
-            reject(search, name, over(search, "AP4014", "no price known for what was asked (region, pricing)"), INFINITY);
+            reject(search, name, over(search, "AP8014", "no price known for what was asked (region, pricing)"), INFINITY);
         else
             search_instance(search, instance, chip);
     }

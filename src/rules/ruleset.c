@@ -270,6 +270,21 @@ ap_status ap_ruleset_load(ap_ruleset *set, const char *path, ap_diags *diags, co
     return status == AP_OK ? ap_ruleset_load_text(set, path, text, len, diags, ret_file) : status;
 }
 
+void ap_ruleset_only(const ap_ruleset *set, ap_rule_action action, ap_ruleset *ret)
+{
+    *ret = *set;
+    ret->items = AP_NEW_ARRAY(set->arena, ap_rule_item, set->count + 1);
+    ret->count = ret->capacity = 0;
+    ret->used = AP_NEW_ARRAY(set->arena, unsigned char, set->schema->count + 1);
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].action != action)
+            continue;
+        ret->items[ret->count++] = set->items[i];
+        for (size_t k = 0; k < set->schema->count; k++)
+            ret->used[k] |= set->items[i].when->used[k];
+    }
+}
+
 const ap_rule_item *ap_ruleset_find(const ap_ruleset *set, const char *id)
 {
     for (size_t i = 0; id && i < set->count; i++)

@@ -79,6 +79,8 @@ AP_CHECKED ap_status ap_ruleset_load(ap_ruleset *set, const char *path, ap_diags
 /* The same from text in memory (which must outlive nothing). */
 AP_CHECKED ap_status ap_ruleset_load_text(ap_ruleset *set, const char *name, const char *text, size_t len, ap_diags *diags,
                                           const ap_rule_file **ret_file);
+/* The same rules, but only those with this action; facts that only the others need are not among its `used`. */
+void ap_ruleset_only(const ap_ruleset *set, ap_rule_action action, ap_ruleset *ret);
 const ap_rule_item *ap_ruleset_find(const ap_ruleset *set, const char *id);
 
 /* --- running --- */

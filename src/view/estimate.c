@@ -61,6 +61,8 @@ static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *r
     if (est->verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "Does not fit: %.1f GiB needed, %.1f GiB there.", est->peak_bytes / 1073741824.0,
                          est->capacity_bytes / 1073741824.0);
+    ap_view_findings(doc, "Notes", &result->reasons);
+    ap_view_findings(doc, "Beware", &result->warnings);
     if (options->explain && est->assumed_count) {
         ap_doc_heading(doc, "Chosen by the estimator because nothing was said");
         ap_doc_table(doc, chosen_value(doc->arena, est), COLUMNS(assumed_columns));

@@ -109,7 +109,7 @@ static ap_value *advice_value(ap_arena *arena, const ap_advice *advice, size_t c
     return list;
 }
 
-static void add_findings(ap_doc *doc, const char *title, const ap_findings *findings)
+void ap_view_findings(ap_doc *doc, const char *title, const ap_findings *findings)
 {
     if (findings->count == 0)
         return;
@@ -195,8 +195,8 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
         add_table(doc, search, results, options);
         ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices: %s and older, per row in --format wide.",
                          search->catalog->prices_as_of ? search->catalog->prices_as_of : "dates vary");
-        add_findings(doc, "Why the first", &search->results[0].reasons);
-        add_findings(doc, "Beware", &search->results[0].warnings);
+        ap_view_findings(doc, "Why the first", &search->results[0].reasons);
+        ap_view_findings(doc, "Beware", &search->results[0].warnings);
     }
     add_advice(doc, advice, advice_count);
     add_rejections(doc, search, options->why_not);

@@ -25,6 +25,9 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
 ap_value *ap_view_workload(ap_arena *arena, const ap_job *job);
 ap_value *ap_view_assumptions(ap_arena *arena, const ap_job *job);
 
+/* A heading and one bullet a finding; nothing when there are none. */
+void ap_view_findings(ap_doc *doc, const char *title, const ap_findings *findings);
+
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
                                const ap_view_options *options);
 ap_doc *ap_view_estimate(ap_arena *arena, const ap_search *search, const ap_result *results, size_t count,

@@ -1,0 +1,114 @@
+#include "plan/reasons.h"
+
+#include <string.h>
+
+struct ap_reasons {
+    ap_search *search;
+    const ap_ruleset *all;
+    ap_ruleset refusing; /* the rules and policies that reject */
+    unsigned scope;
+    ap_rule_facts facts;
+    ap_cel_value *values;
+    ap_rule_hit *hits;
+};
+
+static void bind(ap_reasons *reasons, const ap_ruleset *set, int phase)
+{
+    ap_fact_filter filter = {.phase = phase, .used = set->used};
+    ap_facts_bind(set->schema, &filter, &reasons->facts, reasons->search->arena, reasons->values);
+}
+
+ap_reasons *ap_reasons_new(ap_search *search, const ap_ruleset *set, unsigned scope)
+{
+    ap_reasons *reasons = AP_NEW(search->arena, ap_reasons);
+    reasons->search = search;
+    reasons->all = set;
+    reasons->scope = scope;
+    ap_ruleset_only(set, AP_RULE_REJECT, &reasons->refusing);
+    reasons->values = AP_NEW_ARRAY(search->arena, ap_cel_value, set->schema->count + 1);
+    reasons->hits = AP_NEW_ARRAY(search->arena, ap_rule_hit, set->count + 1);
+    ap_facts_of_job(search, &reasons->facts);
+    ap_facts_unknown(set->schema, reasons->values);
+    bind(reasons, set, AP_PHASE_WORKLOAD);
+    return reasons;
+}
+
+static const ap_finding *finding_of(ap_reasons *reasons, const ap_rule_hit *hit)
+{
+    ap_arena *arena = reasons->search->arena;
+    ap_finding *finding = AP_NEW(arena, ap_finding);
+    finding->id = hit->item->rule->id;
+    finding->message = hit->undecided ? ap_arena_printf(arena, "%s: cannot be decided, %s", hit->item->rule->title, hit->why_undecided)
+                                      : ap_rule_message(reasons->all, hit->item->rule->because, reasons->values, arena);
+    return finding;
+}
+
+/* Sentences name more facts than conditions do. */
+static void bind_all(ap_reasons *reasons, int last_phase)
+{
+    for (int phase = AP_PHASE_WORKLOAD; phase <= last_phase; phase++) {
+        ap_fact_filter every = {.phase = phase};
+        ap_facts_bind(reasons->all->schema, &every, &reasons->facts, reasons->search->arena, reasons->values);
+    }
+}
+
+/* A policy that cannot be decided never counts as passed; a rule of ours that cannot be decided says nothing. */
+static const ap_finding *first_refusal(ap_reasons *reasons, int phase)
+{
+    ap_rule_query query = {.scopes = reasons->scope, .phase = phase};
+    size_t count = ap_ruleset_run(&reasons->refusing, query, reasons->values, reasons->search->arena, reasons->hits);
+    for (size_t i = 0; i < count; i++) {
+        const ap_rule_item *item = reasons->hits[i].item;
+        if (item->policy ? !item->enforce : reasons->hits[i].undecided)
+            continue;
+        bind_all(reasons, phase);
+        return finding_of(reasons, &reasons->hits[i]);
+    }
+    return NULL;
+}
+
+const ap_finding *ap_reasons_refuse_target(ap_reasons *reasons, const ap_hardware *hw)
+{
+    ap_facts_of_target(reasons->search, hw, NULL, AP_PRICE_ON_DEMAND, &reasons->facts);
+    bind(reasons, &reasons->refusing, AP_PHASE_TARGET);
+    return first_refusal(reasons, AP_PHASE_TARGET);
+}
+
+const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result *result)
+{
+    ap_facts_of_result(reasons->search, result, &reasons->facts);
+    bind(reasons, &reasons->refusing, AP_PHASE_TARGET);
+    bind(reasons, &reasons->refusing, AP_PHASE_PLAN);
+    const ap_finding *target = first_refusal(reasons, AP_PHASE_TARGET);
+    return target ? target : first_refusal(reasons, AP_PHASE_PLAN);
+}
+
+static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
+{
+    size_t capacity = list->count; /* grows by one: a handful at most */
+    ap_finding *items = AP_NEW_ARRAY(reasons->search->arena, ap_finding, capacity + 1);
+    if (list->count)
+        memcpy(items, list->items, list->count * sizeof *items);
+    items[list->count++] = *finding_of(reasons, hit);
+    list->items = items;
+}
+
+bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
+{
+    bool broken = false;
+    ap_facts_of_result(reasons->search, result, &reasons->facts);
+    bind_all(reasons, AP_PHASE_PLAN);
+    for (int phase = AP_PHASE_WORKLOAD; phase < AP_PHASE_COUNT; phase++) {
+        ap_rule_query query = {.scopes = reasons->scope, .phase = phase};
+        size_t count = ap_ruleset_run(reasons->all, query, reasons->values, reasons->search->arena, reasons->hits);
+        for (size_t i = 0; i < count; i++) {
+            const ap_rule_item *item = reasons->hits[i].item;
+            bool bad = item->action == AP_RULE_REJECT || item->action == AP_RULE_WARN || item->weight < 0;
+            if (reasons->hits[i].undecided && !item->policy)
+                continue;
+            broken = broken || (item->policy && item->enforce && item->severity == AP_ERROR);
+            add(reasons, bad ? &result->warnings : &result->reasons, &reasons->hits[i]);
+        }
+    }
+    return broken;
+}

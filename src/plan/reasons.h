@@ -1,0 +1,27 @@
+/* The rules at work in a search: facts are filled from what the planner knows, rules decide, and what fired is kept as
+ * reasons and warnings. Rejections are decided for every candidate; the rest only for the results that are shown, because
+ * nobody reads reasons of row 900. */
+#ifndef AP_PLAN_REASONS_H
+#define AP_PLAN_REASONS_H
+
+#include "plan/knowledge.h"
+#include "plan/plan.h"
+
+typedef struct ap_reasons ap_reasons;
+
+/* `scope`: AP_SCOPE_RECOMMEND or AP_SCOPE_ESTIMATE. The set must outlive the search. */
+ap_reasons *ap_reasons_new(ap_search *search, const ap_ruleset *set, unsigned scope);
+
+/* Why a rule or policy refuses this hardware before any estimate (phase 0 and 1), or NULL. */
+const ap_finding *ap_reasons_refuse_target(ap_reasons *reasons, const ap_hardware *hw);
+/* The same once it is estimated and priced (phase 2). */
+const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result *result);
+/* Fills reasons and warnings of a result. Returns whether an enforced policy is broken. */
+bool ap_reasons_explain(ap_reasons *reasons, ap_result *result);
+
+/* Facts, exposed for tests: phase 0 from the job, 1 from hardware and price, 2 from the estimate. */
+void ap_facts_of_job(const ap_search *search, ap_rule_facts *ret);
+void ap_facts_of_target(const ap_search *search, const ap_hardware *hw, const ap_price *price, int pricing, ap_rule_facts *ret);
+void ap_facts_of_result(const ap_search *search, const ap_result *result, ap_rule_facts *ret);
+
+#endif
