@@ -32,7 +32,7 @@ static void check_reference(const ap_catalog *catalog, int kind, const void *rec
     if (!ref.id || id_exists(catalog, ref.kind, ref.id))
         return;
     ap_diag *diag =
-        ap_diag_add(diags, AP_ERROR, 320, ap_access_pos(kind, record), "%s '%s': %s '%s' is not in the catalog",
+        ap_diag_add(diags, AP_ERROR, 720, ap_access_pos(kind, record), "%s '%s': %s '%s' is not in the catalog",
                     ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), ref.field, ref.id);
     diag->hint = ap_catalog_suggest(catalog, ap_accesses[ref.kind].kind, ref.id, diags->arena);
 }
@@ -43,12 +43,12 @@ static void check_price(const ap_instance *instance, const ap_price *price, ap_d
     for (int i = 0; i < AP_PRICE_KIND_COUNT; i++) {
         double usd = ap_price_usd(price, i);
         if (ap_known(usd) && (usd < 0 || (usd <= 0 && !free)))
-            ap_diag_add(diags, AP_ERROR, 321, instance->pos,
+            ap_diag_add(diags, AP_ERROR, 721, instance->pos,
                         "instance '%s/%s' in %s: %s price must be above 0; leave out what is unknown", instance->cloud,
                         instance->name, price->region, ap_price_kind_name(i));
     }
     if (ap_known(price->spot) && price->on_demand > 0 && price->spot > price->on_demand * SPOT_TOLERANCE)
-        ap_diag_add(diags, AP_ERROR, 322, instance->pos,
+        ap_diag_add(diags, AP_ERROR, 722, instance->pos,
                     "instance '%s/%s' in %s: spot price %g is above the on-demand price %g", instance->cloud,
                     instance->name, price->region, price->spot, price->on_demand);
 }
@@ -70,7 +70,7 @@ static void check_regions_unique(const ap_instance *instance, ap_diags *diags)
     qsort(sorted, count, sizeof *sorted, compare_regions);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1]->region, sorted[i]->region) == 0)
-            ap_diag_add(diags, AP_ERROR, 323, instance->pos, "instance '%s/%s' lists region '%s' twice",
+            ap_diag_add(diags, AP_ERROR, 723, instance->pos, "instance '%s/%s' lists region '%s' twice",
                         instance->cloud, instance->name, sorted[i]->region);
 }
 
@@ -80,7 +80,7 @@ static void check_instance(const ap_catalog *catalog, const ap_instance *instanc
     check_reference(catalog, AP_KIND_INSTANCES, instance, (reference){"cpu", AP_KIND_CHIPS, instance->cpu}, diags);
     check_reference(catalog, AP_KIND_INSTANCES, instance, (reference){"cloud", AP_KIND_CLOUDS, instance->cloud}, diags);
     if (instance->chip && !ap_known(instance->chip_count))
-        ap_diag_add(diags, AP_ERROR, 324, instance->pos, "instance '%s/%s' has a chip but no chip_count",
+        ap_diag_add(diags, AP_ERROR, 724, instance->pos, "instance '%s/%s' has a chip but no chip_count",
                     instance->cloud, instance->name);
     for (size_t i = 0; i < instance->prices.count; i++)
         check_price(instance, &instance->prices.items[i], diags);
@@ -94,16 +94,16 @@ static void check_name(const ap_catalog *catalog, const ap_name *name, ap_diags 
         check_reference(catalog, AP_KIND_NAMES, name, (reference){"any_of", AP_KIND_CHIPS, name->any_of.items[i]},
                         diags);
     if (name->chip && name->any_of.count)
-        ap_diag_add(diags, AP_ERROR, 325, name->pos, "name '%s' gives both chip and any_of", name->name);
+        ap_diag_add(diags, AP_ERROR, 725, name->pos, "name '%s' gives both chip and any_of", name->name);
 }
 
 static void check_chip(const ap_chip *chip, ap_diags *diags)
 {
     const ap_peaks *peak = &chip->peak;
     if (ap_known(chip->memory.usable) && ap_known(chip->memory.size) && chip->memory.usable > chip->memory.size * 1.08)
-        ap_diag_add(diags, AP_ERROR, 326, chip->pos, "chip '%s': usable memory is above the memory size", chip->id);
+        ap_diag_add(diags, AP_ERROR, 726, chip->pos, "chip '%s': usable memory is above the memory size", chip->id);
     if (ap_known(peak->fp8) && ap_known(peak->bf16) && peak->fp8 < peak->bf16 * 0.99)
-        ap_diag_add(diags, AP_WARNING, 327, chip->pos, "chip '%s': fp8 peak is below the bf16 peak", chip->id);
+        ap_diag_add(diags, AP_WARNING, 727, chip->pos, "chip '%s': fp8 peak is below the bf16 peak", chip->id);
 }
 
 /* Another record of the kind that answers to the same spelling. */
@@ -115,7 +115,7 @@ static void check_aliases(const ap_catalog *catalog, int kind, const void *recor
             const void *other = ap_access_item(catalog, kind, c.entry->item);
             if (other == record || strcmp(c.entry->key, aliases->items[i]) != 0)
                 continue;
-            ap_diag_add(diags, AP_ERROR, 328, ap_access_pos(kind, record), "%s '%s': alias '%s' also means '%s'",
+            ap_diag_add(diags, AP_ERROR, 728, ap_access_pos(kind, record), "%s '%s': alias '%s' also means '%s'",
                         ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), aliases->items[i],
                         ap_access_label(kind, other, diags->arena));
             break;
@@ -135,7 +135,7 @@ static void check_rig(const ap_catalog *catalog, const ap_rig *rig, ap_diags *di
     check_reference(catalog, AP_KIND_RIGS, rig, (reference){"chip", AP_KIND_CHIPS, rig->chip}, diags);
     check_reference(catalog, AP_KIND_RIGS, rig, (reference){"cpu", AP_KIND_CHIPS, rig->cpu}, diags);
     if (rig->chip && !ap_known(rig->chip_count))
-        ap_diag_add(diags, AP_ERROR, 324, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
+        ap_diag_add(diags, AP_ERROR, 724, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
 }
 
 static void check_own_fields(const ap_catalog *catalog, int kind, const void *record, ap_diags *diags)
@@ -181,7 +181,7 @@ static void check_unique(const ap_catalog *catalog, int kind, const void *record
         if (c.entry->rank != 0 || other >= record || !ap_access_same(kind, other, record))
             continue;
         ap_pos first = ap_access_pos(kind, other);
-        ap_diag_add(diags, AP_ERROR, 329, ap_access_pos(kind, record), "%s '%s' is defined twice, first at %s:%d",
+        ap_diag_add(diags, AP_ERROR, 729, ap_access_pos(kind, record), "%s '%s' is defined twice, first at %s:%d",
                     access->singular, ap_access_label(kind, record, diags->arena), first.file ? first.file : "?",
                     first.line);
         return;
@@ -234,7 +234,7 @@ static void check_band(const offer *offers, size_t count, ap_diags *diags)
             continue;
         const ap_instance *instance = offers[i].instance;
         ap_diag *diag = ap_diag_add(
-            diags, wild ? AP_ERROR : AP_WARNING, 330, instance->pos,
+            diags, wild ? AP_ERROR : AP_WARNING, 730, instance->pos,
             "instance '%s/%s' in %s: %.3g USD per hour and %s is %.2g times the median of its offers", instance->cloud,
             instance->name, offers[i].price->region, offers[i].usd_per_chip_h, instance->chip, share);
         diag->hint = "if it is right, say so in notes: \"outlier: why\"";

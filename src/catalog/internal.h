@@ -13,8 +13,7 @@
 typedef struct ap_access {
     const char *kind;     /* "chips" */
     const char *singular; /* "chip" */
-    size_t scope, key,
-        extra;      /* const char *: the record's identity, e.g. cloud + name; AP_NO_MEMBER = not part of it */
+    size_t scope, key, extra; /* const char *: the record's identity, e.g. cloud + name; AP_NO_MEMBER = not part of it */
     size_t aliases; /* ap_strings, or AP_NO_MEMBER */
     size_t label;   /* const char *: a second spelling that is looked up, or AP_NO_MEMBER */
     size_t from, pos;
@@ -110,7 +109,7 @@ void ap_load_require(const ap_load *load, int kind, const void *record);
 void ap_diags_dedupe(ap_diags *diags, size_t first);
 const char *ap_prices_newest(const ap_catalog *catalog);
 
-/* Cross references of one record; findings carry `severity_status` code 03xx. */
+/* Cross references of one record; codes 072x, 073x. */
 void ap_check_record(const ap_catalog *catalog, int kind, const void *record, ap_diags *diags);
 
 /* Lays a batch over a catalog. Returns false, the catalog untouched, when a finding was an error. */

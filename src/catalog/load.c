@@ -33,7 +33,7 @@ static void report_unknown_key(const ap_load *load, const ap_pair *pair)
     for (size_t i = 0; i < DEFAULT_COUNT; i++)
         ap_suggest_offer(&suggest, default_keys[i]);
     ap_diag *diag =
-        ap_diag_add(load->diags, AP_ERROR, 301, pair->key_pos, "unknown key '%s' in a catalog file", pair->key);
+        ap_diag_add(load->diags, AP_ERROR, 701, pair->key_pos, "unknown key '%s' in a catalog file", pair->key);
     const char *near = ap_suggest_text(&suggest, load->diags->arena);
     diag->hint =
         near ? near
@@ -143,7 +143,7 @@ static void load_list(const ap_load *load, int kind, const ap_pair *pair, const 
     if (ap_node_is_null(list))
         return;
     if (list->kind != AP_NODE_LIST) {
-        ap_diag_add(load->diags, AP_ERROR, 302, list->pos, "'%s' must be a list of %s entries, not %s", pair->key,
+        ap_diag_add(load->diags, AP_ERROR, 702, list->pos, "'%s' must be a list of %s entries, not %s", pair->key,
                     ap_accesses[kind].singular, ap_node_kind_name(list));
         return;
     }
@@ -193,7 +193,7 @@ bool ap_load_map(const ap_load *load, const ap_node *map, ap_batch *ret_batch)
     *ret_batch = (ap_batch){0};
     size_t first = load->diags->count, errors_before = load->diags->errors;
     if (!map || map->kind != AP_NODE_MAP) {
-        ap_diag_add(load->diags, AP_ERROR, 303, map ? map->pos : AP_NO_POS,
+        ap_diag_add(load->diags, AP_ERROR, 703, map ? map->pos : AP_NO_POS,
                     "a catalog file must be a mapping with lists such as chips:, not %s", ap_node_kind_name(map));
         return false;
     }
@@ -207,12 +207,12 @@ bool ap_load_map(const ap_load *load, const ap_node *map, ap_batch *ret_batch)
         } else if (!is_default_key(pair->key) && !load->skip_other_keys) {
             report_unknown_key(load, pair);
         } else if (is_default_key(pair->key) && !is_used(map, pair->key) && !load->skip_other_keys) {
-            ap_diag_add(load->diags, AP_ERROR, 308, pair->key_pos, "'%s' means nothing to the entries of this file",
+            ap_diag_add(load->diags, AP_ERROR, 708, pair->key_pos, "'%s' means nothing to the entries of this file",
                         pair->key);
         }
     }
     if (lists == 0 && !load->skip_other_keys && load->diags->errors == errors_before)
-        ap_diag_add(load->diags, AP_ERROR, 304, map->pos,
+        ap_diag_add(load->diags, AP_ERROR, 704, map->pos,
                     "a catalog file needs a list such as chips:, instances: or models:");
     ap_diags_dedupe(load->diags, first);
     return load->diags->errors == errors_before;
@@ -252,13 +252,13 @@ void ap_load_require(const ap_load *load, int kind, const void *record)
     ap_pos pos = ap_access_pos(kind, record);
     const char *label = ap_access_label(kind, record, load->arena);
     if (!from->source)
-        ap_diag_add(load->diags, AP_ERROR, 305, pos, "%s '%s' has no source", ap_accesses[kind].singular, label)->hint =
+        ap_diag_add(load->diags, AP_ERROR, 705, pos, "%s '%s' has no source", ap_accesses[kind].singular, label)->hint =
             "give it a source:, or one for the whole file";
     if (from->confidence < 0)
-        ap_diag_add(load->diags, AP_ERROR, 306, pos, "%s '%s' has no confidence", ap_accesses[kind].singular, label)
+        ap_diag_add(load->diags, AP_ERROR, 706, pos, "%s '%s' has no confidence", ap_accesses[kind].singular, label)
             ->hint = "give it confidence: read, derived, partial, memory or assumed, or one for the whole file";
     if (kind == AP_KIND_INSTANCES && !((const ap_instance *)record)->cloud)
-        ap_diag_add(load->diags, AP_ERROR, 307, pos, "instance '%s' has no cloud", label)->hint =
+        ap_diag_add(load->diags, AP_ERROR, 707, pos, "instance '%s' has no cloud", label)->hint =
             "give it cloud:, or one for the whole file";
 }
 

@@ -216,7 +216,7 @@ static void lay_record(const overlay *o, int kind, const ap_node *node, void *re
 static void report_twice(const overlay *o, int kind, const void *record, const void *earlier)
 {
     ap_pos first = ap_access_pos(kind, earlier);
-    ap_diag_add(o->diags, AP_ERROR, 310, ap_access_pos(kind, record),
+    ap_diag_add(o->diags, AP_ERROR, 710, ap_access_pos(kind, record),
                 "%s '%s' is given twice in this file, first at line %d", ap_accesses[kind].singular,
                 ap_access_label(kind, record, o->arena), first.line);
 }

@@ -53,7 +53,7 @@ static ap_status take_only_rig(const ap_catalog *catalog, const ap_batch *batch,
 {
     const ap_any_list *rigs = &batch->lists[AP_KIND_RIGS];
     if (rigs->count != 1) {
-        ap_diag_add(diags, AP_ERROR, 341, (ap_pos){name, 1, 1}, "a rig file must describe one rig, not %zu",
+        ap_diag_add(diags, AP_ERROR, 741, (ap_pos){name, 1, 1}, "a rig file must describe one rig, not %zu",
                     rigs->count);
         return AP_BAD_INPUT;
     }
@@ -65,14 +65,14 @@ static ap_status take_only_rig(const ap_catalog *catalog, const ap_batch *batch,
     } chips[] = {{"chip", rig->chip}, {"cpu", rig->cpu}};
     for (size_t i = 0; i < 2; i++)
         if (chips[i].id && !ap_catalog_chip(catalog, chips[i].id)) {
-            ap_diag *diag = ap_diag_add(diags, AP_ERROR, 320, rig->pos, "rig '%s': %s '%s' is not in the catalog",
+            ap_diag *diag = ap_diag_add(diags, AP_ERROR, 720, rig->pos, "rig '%s': %s '%s' is not in the catalog",
                                         rig->id, chips[i].field, chips[i].id);
             diag->hint = ap_catalog_suggest(catalog, "chips", chips[i].id, diags->arena);
         }
     if (!rig->chip && !rig->cpu)
-        ap_diag_add(diags, AP_ERROR, 342, rig->pos, "rig '%s' names no chip", rig->id);
+        ap_diag_add(diags, AP_ERROR, 742, rig->pos, "rig '%s' names no chip", rig->id);
     if (rig->chip && !(rig->chip_count > 0))
-        ap_diag_add(diags, AP_ERROR, 324, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
+        ap_diag_add(diags, AP_ERROR, 724, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
     *ret = rig;
     return diags->errors > errors_before ? AP_BAD_INPUT : AP_OK;
 }
@@ -115,7 +115,7 @@ ap_status ap_rig_resolve(const ap_catalog *catalog, const char *text, ap_arena *
     *ret = ap_catalog_find_rig(catalog, name);
     if (*ret)
         return AP_OK;
-    ap_diag *diag = ap_diag_add(diags, AP_ERROR, 343, AP_NO_POS, "unknown rig '%s'", name);
+    ap_diag *diag = ap_diag_add(diags, AP_ERROR, 743, AP_NO_POS, "unknown rig '%s'", name);
     const char *near = ap_catalog_suggest(catalog, "rigs", name, diags->arena);
     diag->hint = near ? near : "see: accelpick list rigs, or give the path of a RIG.yaml";
     return AP_USAGE;

@@ -90,7 +90,7 @@ static ap_status find_priced_region(const parse *p, const pieces *given, const a
             if (!near && instance->prices.count)
                 near = ap_arena_printf(p->diags->arena, "offered in %s%s", instance->prices.items[0].region,
                                        instance->prices.count > 1 ? " and others (see: accelpick show instances)" : "");
-            return fail(p, 347,
+            return fail(p, 747,
                         ap_arena_printf(p->arena, "%s/%s is not offered in region '%s'", instance->cloud,
                                         instance->name, given->region),
                         near);
@@ -122,10 +122,10 @@ static ap_status resolve_instance(const parse *p, const pieces *given, const ap_
 {
     double units = 1;
     if (given->count && !parse_count(given->count, &units))
-        return fail(p, 344, ap_arena_printf(p->arena, "'%s' is no number of nodes", given->count),
+        return fail(p, 744, ap_arena_printf(p->arena, "'%s' is no number of nodes", given->count),
                     "a whole number from 1, such as :2");
     if (!instance->chip || !ap_catalog_chip(p->catalog, instance->chip))
-        return fail(p, 348, "the catalog does not know what chip that machine has", NULL);
+        return fail(p, 748, "the catalog does not know what chip that machine has", NULL);
     *ret = (ap_target){.units = units};
     int pricing = given->pricing >= 0 ? given->pricing : p->options->pricing;
     return find_priced_region(p, given, instance, pricing, ret);
@@ -154,7 +154,7 @@ static ap_status unknown_instance(const parse *p, const char *cloud, const char 
     ap_suggest suggest;
     if (!known) {
         ap_diag *diag =
-            ap_diag_add(p->diags, AP_ERROR, 345, p->options->pos, "unknown cloud '%s' in target '%s'", cloud, p->text);
+            ap_diag_add(p->diags, AP_ERROR, 745, p->options->pos, "unknown cloud '%s' in target '%s'", cloud, p->text);
         diag->hint = ap_catalog_suggest(p->catalog, "clouds", cloud, p->diags->arena);
         return AP_USAGE;
     }
@@ -163,7 +163,7 @@ static ap_status unknown_instance(const parse *p, const char *cloud, const char 
         if (ap_streq(p->catalog->instances.items[i].cloud, known->id))
             ap_suggest_offer(&suggest, p->catalog->instances.items[i].name);
     ap_diag *diag =
-        ap_diag_add(p->diags, AP_ERROR, 346, p->options->pos, "unknown instance '%s' of cloud '%s'", name, known->id);
+        ap_diag_add(p->diags, AP_ERROR, 746, p->options->pos, "unknown instance '%s' of cloud '%s'", name, known->id);
     const char *near = ap_suggest_text(&suggest, p->diags->arena);
     diag->hint = near ? near : instances_of(p, known->id);
     return AP_USAGE;
@@ -207,7 +207,7 @@ static ap_status parse_machine(const parse *p, ap_target *ret)
             ap_suggest_offer(&suggest, ap_price_kind_name(i));
         const char *near = ap_suggest_text(&suggest, p->diags->arena);
         if (near)
-            return fail(p, 349, ap_arena_printf(p->arena, "unknown pricing '%s'", plus + 1), near);
+            return fail(p, 749, ap_arena_printf(p->arena, "unknown pricing '%s'", plus + 1), near);
     }
     return unknown_instance(p, cloud, given.name);
 }
@@ -352,13 +352,13 @@ static ap_status ambiguous_chip(const parse *p, const char *name, const ap_chip_
     ap_sbuf_init(&choices, p->diags->arena);
     for (size_t i = 0; i < match->choice_count; i++)
         ap_sbuf_printf(&choices, "%s%s", i == 0 ? "one of: " : ", ", match->choices[i]->id);
-    return fail(p, 340, ap_arena_printf(p->arena, "'%s' may be several chips", name), choices.text);
+    return fail(p, 740, ap_arena_printf(p->arena, "'%s' may be several chips", name), choices.text);
 }
 
 static ap_status unknown_chip(const parse *p, const char *name, bool known)
 {
     ap_diag *diag =
-        ap_diag_add(p->diags, AP_ERROR, 350, p->options->pos,
+        ap_diag_add(p->diags, AP_ERROR, 750, p->options->pos,
                     known ? "the chip that '%s' stands for is not in the catalog" : "unknown chip '%s'", name);
     const char *near = ap_catalog_suggest(p->catalog, "chips", name, p->diags->arena);
     diag->hint = near ? near : "see: accelpick list chips; a machine is CLOUD/INSTANCE, an own one rig/NAME";
@@ -369,7 +369,7 @@ static ap_status resolve_chip(const parse *p, const pieces *given, const ap_chip
 {
     double units = 1;
     if (given->count && !parse_count(given->count, &units))
-        return fail(p, 344, ap_arena_printf(p->arena, "'%s' is no number of chips", given->count),
+        return fail(p, 744, ap_arena_printf(p->arena, "'%s' is no number of chips", given->count),
                     "a whole number from 1, such as :8");
     int pricing = given->pricing >= 0 ? given->pricing : p->options->pricing;
     double count = units * ap_or(match->count, 1);
@@ -380,10 +380,10 @@ static ap_status resolve_chip(const parse *p, const pieces *given, const ap_chip
                        .pricing = pricing,
                        .price_usd_per_h = AP_UNKNOWN};
     if (count > (double)(long)count || count < 1)
-        return fail(p, 344, ap_arena_printf(p->arena, "%g chips cannot be asked for", count),
+        return fail(p, 744, ap_arena_printf(p->arena, "%g chips cannot be asked for", count),
                     "a whole number of chips");
     if (!ap_target_boxes(p->catalog, ret->chip, count, &ret->nodes, &ret->chips_per_node))
-        return fail(p, 351, ap_arena_printf(p->arena, "%g chips do not divide into machines of %d", count, BOX),
+        return fail(p, 751, ap_arena_printf(p->arena, "%g chips do not divide into machines of %d", count, BOX),
                     "above one machine, ask for a multiple of 8 chips");
     price_chip_target(p, ret);
     ap_target_spell(ret, p->arena);
@@ -406,7 +406,7 @@ static ap_status parse_chip(const parse *p, ap_target *ret)
     do {
         ap_chip_match match = ap_catalog_find_chip(p->catalog, given.name);
         if (match.chip && given.region)
-            return fail(p, 347, "a chip has no region", "name a machine: CLOUD/INSTANCE@REGION");
+            return fail(p, 747, "a chip has no region", "name a machine: CLOUD/INSTANCE@REGION");
         if (match.chip)
             return resolve_chip(p, &given, &match, ret);
         if (match.known && !vague_name) {
@@ -428,7 +428,7 @@ static ap_status parse_rig(const parse *p, ap_target *ret)
         return status;
     const ap_chip *chip = ap_catalog_chip(p->catalog, rig->chip ? rig->chip : rig->cpu);
     if (!chip)
-        return fail(p, 342, "the rig's chip is not in the catalog", NULL);
+        return fail(p, 742, "the rig's chip is not in the catalog", NULL);
     double count = ap_or(rig->chip_count, 1);
     *ret = (ap_target){.chip = chip,
                        .chip_count = count,
@@ -449,7 +449,7 @@ ap_status ap_target_parse(const ap_catalog *catalog, const char *text, const ap_
     const parse p = {catalog, options ? options : &none, arena, diags, text};
     *ret = (ap_target){.price_usd_per_h = AP_UNKNOWN};
     if (*text == '\0')
-        return fail(&p, 350, "nothing is named", "CHIP[:COUNT], CLOUD/INSTANCE[:NODES][@REGION][+spot] or rig/NAME");
+        return fail(&p, 750, "nothing is named", "CHIP[:COUNT], CLOUD/INSTANCE[:NODES][@REGION][+spot] or rig/NAME");
     if (ap_starts_with(text, "rig/") || ap_ends_with(text, ".yaml") || ap_ends_with(text, ".yml"))
         return parse_rig(&p, ret);
     const char *slash = strchr(text, '/');

@@ -36,7 +36,7 @@ typedef struct ap_target_options {
     ap_pos pos;                     /* of the text, for diagnostics; AP_NO_POS for an option */
 } ap_target_options;
 
-/* AP_USAGE with diagnostics (codes 034x) when the text names nothing; a RIG.yaml's faults are AP_BAD_INPUT or AP_IO. */
+/* AP_USAGE with diagnostics (codes 074x, 075x) when the text names nothing; a RIG.yaml's faults are AP_BAD_INPUT or AP_IO. */
 AP_CHECKED ap_status ap_target_parse(const ap_catalog *catalog, const char *text, const ap_target_options *options,
                                      ap_arena *arena, ap_diags *diags, ap_target *ret);
 /* The target that `units` machines of an instance make, as the planner enumerates them; price may be NULL. */

@@ -117,7 +117,7 @@ static void many_chips_are_nodes_of_eight(void **state)
     assert_num(t.chips_per_node, 8);
     assert_num(t.price_usd_per_h, 216.0);
     assert_string_equal(t.priced_from, "aws/p5.48xlarge:4@us-west-2");
-    bad(F(state), "h100-sxm5-80gb:12", 351, "multiple of 8");
+    bad(F(state), "h100-sxm5-80gb:12", 751, "multiple of 8");
 }
 
 static void sixteen_in_one_box_where_such_boxes_exist(void **state)
@@ -174,25 +174,25 @@ static void own_machines(void **state)
 static void unknown_names_are_not_substituted(void **state)
 {
     fixture *f = F(state);
-    bad(f, "", 350, "CHIP[:COUNT]");
-    bad(f, "h100-sxm5-80g:8", 350, "h100-sxm5-80gb");
-    bad(f, "1080", 350, "gtx-1080");
-    bad(f, "a100:8", 340, "a100-sxm4-40gb");
-    bad(f, "h100:8", 340, "h100-sxm5-80gb");
-    bad(f, "ADA_48_PRO", 350, "not in the catalog");
-    bad(f, "awss/p5.48xlarge", 345, "aws");
-    bad(f, "aws/p5.48xlrge", 346, "p5.48xlarge");
-    bad(f, "aws/p5.48xlarge@us-east-2", 347, "us-east-1");
-    bad(f, "aws/p5.48xlarge:0", 344, "nodes");
-    bad(f, "aws/p5.48xlarge:1.5", 344, "nodes");
-    bad(f, "aws/p5.48xlarge:x", 344, "nodes");
-    bad(f, "aws/p5.48xlarge+spt", 349, "spot");
-    bad(f, "h100-sxm5-80gb:-1", 344, "chips");
-    bad(f, "h100-sxm5-80gb:8@us-east-1", 347, "CLOUD/INSTANCE@REGION");
-    bad(f, "rig/boxx", 343, "box");
-    bad(f, "aws/", 346, "");
-    bad(f, "/", 345, "");
-    bad(f, ":@+", 350, "");
+    bad(f, "", 750, "CHIP[:COUNT]");
+    bad(f, "h100-sxm5-80g:8", 750, "h100-sxm5-80gb");
+    bad(f, "1080", 750, "gtx-1080");
+    bad(f, "a100:8", 740, "a100-sxm4-40gb");
+    bad(f, "h100:8", 740, "h100-sxm5-80gb");
+    bad(f, "ADA_48_PRO", 750, "not in the catalog");
+    bad(f, "awss/p5.48xlarge", 745, "aws");
+    bad(f, "aws/p5.48xlrge", 746, "p5.48xlarge");
+    bad(f, "aws/p5.48xlarge@us-east-2", 747, "us-east-1");
+    bad(f, "aws/p5.48xlarge:0", 744, "nodes");
+    bad(f, "aws/p5.48xlarge:1.5", 744, "nodes");
+    bad(f, "aws/p5.48xlarge:x", 744, "nodes");
+    bad(f, "aws/p5.48xlarge+spt", 749, "spot");
+    bad(f, "h100-sxm5-80gb:-1", 744, "chips");
+    bad(f, "h100-sxm5-80gb:8@us-east-1", 747, "CLOUD/INSTANCE@REGION");
+    bad(f, "rig/boxx", 743, "box");
+    bad(f, "aws/", 746, "");
+    bad(f, "/", 745, "");
+    bad(f, ":@+", 750, "");
 }
 
 static void options_price_where_the_target_says_nothing(void **state)
