@@ -21,7 +21,7 @@ struct ap_arena {
     size_t used_bytes;
 };
 
-static void *die_out_of_memory(void)
+static _Noreturn void die_out_of_memory(void)
 {
     fputs("accelpick: out of memory\n", stderr);
     _Exit(70);
@@ -30,7 +30,9 @@ static void *die_out_of_memory(void)
 static void *checked_calloc(size_t size)
 {
     void *memory = calloc(1, size);
-    return memory ? memory : die_out_of_memory();
+    if (!memory)
+        die_out_of_memory();
+    return memory;
 }
 
 ap_arena *ap_arena_new(void)
@@ -68,7 +70,7 @@ static chunk *add_chunk(ap_arena *arena, size_t size)
 void *ap_arena_alloc(ap_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        return die_out_of_memory();
+        die_out_of_memory();
     size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     if (size == 0)
         size = ALIGNMENT;
@@ -85,7 +87,7 @@ void *ap_arena_alloc_array(ap_arena *arena, size_t count, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(count, size, &total))
-        return die_out_of_memory();
+        die_out_of_memory();
     return ap_arena_alloc(arena, total);
 }
 

@@ -21,7 +21,7 @@ char *ap_arena_strndup(ap_arena *arena, const char *text, size_t len);
 char *ap_arena_printf(ap_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t ap_arena_used_bytes(const ap_arena *arena);
 
-#define AP_NEW(arena, type) ((type *)ap_arena_alloc((arena), sizeof(type)))
+#define AP_NEW(arena, type)              ((type *)ap_arena_alloc((arena), sizeof(type)))
 #define AP_NEW_ARRAY(arena, type, count) ((type *)ap_arena_alloc_array((arena), (count), sizeof(type)))
 
 /* Doubles the capacity of a growing array that lives in an arena; the old block stays behind until the arena goes. */

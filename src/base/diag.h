@@ -2,7 +2,8 @@
  *
  * A finding has a numbered code (`AP0102`, documented in docs/diagnostics.md), a position (file:line:column, 1-based,
  * columns count characters; line 0 = no position), what was wrong and what was expected, and a hint.
- * Ownership: strings are copied into the list's arena. Printing is the business of src/cli (ap_diag_format gives text). */
+ * Ownership: strings are copied into the list's arena. Printing is the business of src/cli (ap_diag_format gives text).
+ */
 #ifndef AP_BASE_DIAG_H
 #define AP_BASE_DIAG_H
 
@@ -21,13 +22,13 @@ typedef struct ap_pos {
 
 /* Codes of the layers below the domain (00xx files, 01xx syntax of YAML, JSON and CSV, 02xx field tables). */
 enum {
-    AP_CODE_FILE_READ = 1,        /* missing, unreadable, read error */
-    AP_CODE_FILE_FOLDER = 2,      /* a folder where a file is needed */
+    AP_CODE_FILE_READ = 1,   /* missing, unreadable, read error */
+    AP_CODE_FILE_FOLDER = 2, /* a folder where a file is needed */
     AP_CODE_FILE_TOO_BIG = 3,
     AP_CODE_FILE_WRITE = 4,
     AP_CODE_FOLDER_READ = 5,
     AP_CODE_YAML_SYNTAX = 101,
-    AP_CODE_ENCODING = 102,       /* not UTF-8, or a character that text must not hold */
+    AP_CODE_ENCODING = 102, /* not UTF-8, or a character that text must not hold */
     AP_CODE_TOO_BIG = 103,
     AP_CODE_TOO_DEEP = 104,
     AP_CODE_DUPLICATE_KEY = 105,
@@ -36,7 +37,7 @@ enum {
     AP_CODE_ALIAS_BUDGET = 108,
     AP_CODE_MERGE_KEY = 109,
     AP_CODE_EMPTY = 110,
-    AP_CODE_DOCUMENTS = 111,      /* more than one document */
+    AP_CODE_DOCUMENTS = 111, /* more than one document */
     AP_CODE_COMPLEX_KEY = 112,
     AP_CODE_TAB = 113,
     AP_CODE_TAG = 114,

@@ -10,7 +10,7 @@
 
 typedef struct literal {
     bool negative;
-    bool exact;      /* the mantissa fits in 2^53, so value = mantissa * 10^exponent rounds once */
+    bool exact; /* the mantissa fits in 2^53, so value = mantissa * 10^exponent rounds once */
     uint64_t mantissa;
     int exponent;
     const char *end;

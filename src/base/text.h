@@ -18,7 +18,10 @@ unsigned ap_text_distance(const char *a, const char *b);
  * candidates one at a time so that no caller has to build an array of names. */
 typedef struct ap_suggest {
     const char *wanted;
-    struct { const char *name; unsigned distance; } best[3];
+    struct {
+        const char *name;
+        unsigned distance;
+    } best[3];
     size_t count;
 } ap_suggest;
 void ap_suggest_init(ap_suggest *suggest, const char *wanted);

@@ -17,41 +17,43 @@ typedef struct unit {
 #define PIB (1024.0 * TIB)
 
 static const unit count_units[] = {{"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}, {NULL, 0}};
-static const unit token_units[] = {{"tokens", 1},   {"token", 1},     {"K", 1e3},        {"M", 1e6},
-                                   {"B", 1e9},      {"T", 1e12},      {"K tokens", 1e3}, {"M tokens", 1e6},
+static const unit token_units[] = {{"tokens", 1},     {"token", 1},       {"K", 1e3},        {"M", 1e6},
+                                   {"B", 1e9},        {"T", 1e12},        {"K tokens", 1e3}, {"M tokens", 1e6},
                                    {"B tokens", 1e9}, {"T tokens", 1e12}, {NULL, 0}};
-static const unit byte_units[] = {{"B", 1},      {"kB", 1e3},   {"KB", 1e3},   {"MB", 1e6},   {"GB", 1e9},
-                                  {"TB", 1e12},  {"PB", 1e15},  {"KiB", KIB},  {"MiB", MIB},  {"GiB", GIB},
-                                  {"TiB", TIB},  {"PiB", PIB},  {"bytes", 1},  {NULL, 0}};
+static const unit byte_units[] = {{"B", 1},     {"kB", 1e3},  {"KB", 1e3},  {"MB", 1e6},  {"GB", 1e9},
+                                  {"TB", 1e12}, {"PB", 1e15}, {"KiB", KIB}, {"MiB", MIB}, {"GiB", GIB},
+                                  {"TiB", TIB}, {"PiB", PIB}, {"bytes", 1}, {NULL, 0}};
 static const unit byte_rate_units[] = {
-    {"B/s", 1},         {"kB/s", 1e3},      {"KB/s", 1e3},      {"MB/s", 1e6},      {"GB/s", 1e9},     {"TB/s", 1e12},
-    {"PB/s", 1e15},     {"KiB/s", KIB},     {"MiB/s", MIB},     {"GiB/s", GIB},     {"TiB/s", TIB},    {"PiB/s", PIB},
-    {"bps", 0.125},     {"kbps", 125},      {"Kbps", 125},      {"Mbps", 125e3},    {"Gbps", 125e6},   {"Tbps", 125e9},
-    {"bit/s", 0.125},   {"kbit/s", 125},    {"Kbit/s", 125},    {"Mbit/s", 125e3},  {"Gbit/s", 125e6}, {"Tbit/s", 125e9},
-    {"Mb/s", 125e3},    {"Gb/s", 125e6},    {"Tb/s", 125e9},    {NULL, 0}};
+    {"B/s", 1},       {"kB/s", 1e3},   {"KB/s", 1e3},   {"MB/s", 1e6},     {"GB/s", 1e9},     {"TB/s", 1e12},
+    {"PB/s", 1e15},   {"KiB/s", KIB},  {"MiB/s", MIB},  {"GiB/s", GIB},    {"TiB/s", TIB},    {"PiB/s", PIB},
+    {"bps", 0.125},   {"kbps", 125},   {"Kbps", 125},   {"Mbps", 125e3},   {"Gbps", 125e6},   {"Tbps", 125e9},
+    {"bit/s", 0.125}, {"kbit/s", 125}, {"Kbit/s", 125}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {"Tbit/s", 125e9},
+    {"Mb/s", 125e3},  {"Gb/s", 125e6}, {"Tb/s", 125e9}, {NULL, 0}};
 static const unit flop_units[] = {
-    {"FLOPS", 1},       {"GFLOPS", 1e9},    {"TFLOPS", 1e12},   {"PFLOPS", 1e15},   {"EFLOPS", 1e18}, {"FLOP/s", 1},
-    {"GFLOP/s", 1e9},   {"TFLOP/s", 1e12},  {"PFLOP/s", 1e15},  {"EFLOP/s", 1e18},  {"OPS", 1},      {"GOPS", 1e9},
-    {"TOPS", 1e12},     {"POPS", 1e15},     {"TOP/s", 1e12},    {"POP/s", 1e15},    {NULL, 0}};
-static const unit time_units[] = {
-    {"s", 1},       {"ms", 1e-3},     {"us", 1e-6},   {"µs", 1e-6},     {"ns", 1e-9},      {"m", 60},
-    {"min", 60},    {"h", 3600},      {"d", 86400},   {"w", 604800},    {"sec", 1},        {"second", 1},
-    {"seconds", 1}, {"minute", 60},   {"minutes", 60}, {"hr", 3600},    {"hour", 3600},    {"hours", 3600},
-    {"day", 86400}, {"days", 86400},  {"week", 604800}, {"weeks", 604800}, {NULL, 0}};
+    {"FLOPS", 1},     {"GFLOPS", 1e9},   {"TFLOPS", 1e12},  {"PFLOPS", 1e15},  {"EFLOPS", 1e18}, {"FLOP/s", 1},
+    {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}, {"EFLOP/s", 1e18}, {"OPS", 1},       {"GOPS", 1e9},
+    {"TOPS", 1e12},   {"POPS", 1e15},    {"TOP/s", 1e12},   {"POP/s", 1e15},   {NULL, 0}};
+static const unit time_units[] = {{"s", 1},         {"ms", 1e-3},      {"us", 1e-6},    {"µs", 1e-6},   {"ns", 1e-9},
+                                  {"m", 60},        {"min", 60},       {"h", 3600},     {"d", 86400},   {"w", 604800},
+                                  {"sec", 1},       {"second", 1},     {"seconds", 1},  {"minute", 60}, {"minutes", 60},
+                                  {"hr", 3600},     {"hour", 3600},    {"hours", 3600}, {"day", 86400}, {"days", 86400},
+                                  {"week", 604800}, {"weeks", 604800}, {NULL, 0}};
 static const unit watt_units[] = {{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}, {"KW", 1e3}, {"MW", 1e6}, {NULL, 0}};
-static const unit usd_units[] = {{"USD", 1}, {"$", 1}, {"K", 1e3}, {"M", 1e6}, {"K USD", 1e3}, {"M USD", 1e6}, {NULL, 0}};
-static const unit usd_hour_units[] = {{"USD/h", 1}, {"USD/hr", 1}, {"USD/hour", 1}, {"$/h", 1}, {"$/hr", 1},
-                                      {"$/hour", 1}, {"/h", 1}, {"/hr", 1}, {"USD", 1}, {NULL, 0}};
-static const unit usd_kwh_units[] = {{"USD/kWh", 1}, {"$/kWh", 1}, {"/kWh", 1}, {"USD/MWh", 1e-3}, {"USD", 1}, {NULL, 0}};
-static const unit carbon_units[] = {{"gCO2eq/kWh", 1}, {"gCO2e/kWh", 1}, {"gCO2/kWh", 1}, {"g/kWh", 1},
-                                    {"kgCO2eq/kWh", 1e3}, {"kg/kWh", 1e3}, {"kg/MWh", 1}, {NULL, 0}};
+static const unit usd_units[] = {{"USD", 1},     {"$", 1},       {"K", 1e3}, {"M", 1e6},
+                                 {"K USD", 1e3}, {"M USD", 1e6}, {NULL, 0}};
+static const unit usd_hour_units[] = {{"USD/h", 1},  {"USD/hr", 1}, {"USD/hour", 1}, {"$/h", 1}, {"$/hr", 1},
+                                      {"$/hour", 1}, {"/h", 1},     {"/hr", 1},      {"USD", 1}, {NULL, 0}};
+static const unit usd_kwh_units[] = {{"USD/kWh", 1},    {"$/kWh", 1}, {"/kWh", 1},
+                                     {"USD/MWh", 1e-3}, {"USD", 1},   {NULL, 0}};
+static const unit carbon_units[] = {{"gCO2eq/kWh", 1},    {"gCO2e/kWh", 1}, {"gCO2/kWh", 1}, {"g/kWh", 1},
+                                    {"kgCO2eq/kWh", 1e3}, {"kg/kWh", 1e3},  {"kg/MWh", 1},   {NULL, 0}};
 static const unit hertz_units[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}, {NULL, 0}};
 static const unit fraction_units[] = {{"%", 0.01}, {NULL, 0}};
 static const unit no_units[] = {{NULL, 0}};
 
 typedef struct dim_info {
     const unit *units;
-    bool plain;           /* a number without unit is in the inner unit */
+    bool plain; /* a number without unit is in the inner unit */
     const char *expected;
 } dim_info;
 
@@ -149,7 +151,7 @@ static bool parse_quantity(const char *text, ap_dim dim, quantity *q)
     const char *c = skip_blanks(text), *end;
     if (*c == '$' && dim >= AP_DIM_USD && dim <= AP_DIM_USD_PER_KWH)
         c = skip_blanks(c + 1);
-    double part, factor, last_factor = INFINITY;
+    double part, factor, last_factor = (double)INFINITY;
     do {
         if (!ap_num_parse_prefix(c, &part, &end)) {
             q->no_number = true;
@@ -271,7 +273,8 @@ bool ap_range_parse(const char *text, ap_dim dim, ap_range *ret_range, ap_arena 
     const char *dots = strstr(text, "..");
     if (!dots)
         return parse_bounds(text, text, dim, ret_range, arena, ret_reason);
-    return parse_bounds(ap_arena_strndup(arena, text, (size_t)(dots - text)), dots + 2, dim, ret_range, arena, ret_reason);
+    return parse_bounds(ap_arena_strndup(arena, text, (size_t)(dots - text)), dots + 2, dim, ret_range, arena,
+                        ret_reason);
 }
 
 bool ap_range_contains(ap_range range, double value)
@@ -286,13 +289,14 @@ typedef struct scale {
     const char *name;
 } scale;
 
-static const scale byte_scales[] = {{PIB, " PiB"}, {TIB, " TiB"}, {GIB, " GiB"}, {MIB, " MiB"}, {KIB, " KiB"}, {1, " B"}};
+static const scale byte_scales[] = {{PIB, " PiB"}, {TIB, " TiB"}, {GIB, " GiB"},
+                                    {MIB, " MiB"}, {KIB, " KiB"}, {1, " B"}};
 static const scale rate_scales[] = {{1e15, " PB/s"}, {1e12, " TB/s"}, {1e9, " GB/s"},
                                     {1e6, " MB/s"},  {1e3, " kB/s"},  {1, " B/s"}};
 static const scale flop_scales[] = {{1e18, " EFLOP/s"}, {1e15, " PFLOP/s"}, {1e12, " TFLOP/s"},
                                     {1e9, " GFLOP/s"},  {1e6, " MFLOP/s"},  {1, " FLOP/s"}};
-static const scale time_scales[] = {{2 * 86400.0, " d"}, {3600, " h"},   {60, " min"}, {1, " s"},
-                                    {1e-3, " ms"},       {1e-6, " us"},  {1e-9, " ns"}};
+static const scale time_scales[] = {{2 * 86400.0, " d"}, {3600, " h"},  {60, " min"}, {1, " s"},
+                                    {1e-3, " ms"},       {1e-6, " us"}, {1e-9, " ns"}};
 static const scale watt_scales[] = {{1e6, " MW"}, {1e3, " kW"}, {1, " W"}};
 static const scale hertz_scales[] = {{1e9, " GHz"}, {1e6, " MHz"}, {1e3, " kHz"}, {1, " Hz"}};
 static const scale count_scales[] = {{1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " K"}, {1, ""}};

@@ -11,20 +11,20 @@
 #include "base/str.h"
 
 typedef enum ap_dim {
-    AP_DIM_NONE = 0,      /* plain number */
-    AP_DIM_COUNT,         /* 1: with K M B T suffix (powers of 1000): 1.5B, 200M */
-    AP_DIM_BYTES,         /* B: kB KB MB GB TB PB KiB MiB GiB TiB PiB (and plain B) */
-    AP_DIM_BYTES_PER_S,   /* B/s: the same + "/s"; also Gbps/Gbit/s Mbps Tbps (bits) */
-    AP_DIM_FLOP_PER_S,    /* FLOP/s: TFLOPS GFLOPS PFLOPS, TFLOP/s …, TOPS for int8 */
-    AP_DIM_SECONDS,       /* s: ms us ns min h d w, and sums like 2h30m, 1d12h */
-    AP_DIM_WATTS,         /* W: mW kW MW */
-    AP_DIM_USD,           /* USD: $, USD, plain */
-    AP_DIM_USD_PER_H,     /* USD/h */
-    AP_DIM_USD_PER_KWH,   /* USD/kWh */
-    AP_DIM_G_PER_KWH,     /* gCO2eq/kWh */
-    AP_DIM_HZ,            /* Hz: MHz GHz */
-    AP_DIM_FRACTION,      /* 0.25 or 25% */
-    AP_DIM_TOKENS,        /* count, optionally followed by " tokens" */
+    AP_DIM_NONE = 0,    /* plain number */
+    AP_DIM_COUNT,       /* 1: with K M B T suffix (powers of 1000): 1.5B, 200M */
+    AP_DIM_BYTES,       /* B: kB KB MB GB TB PB KiB MiB GiB TiB PiB (and plain B) */
+    AP_DIM_BYTES_PER_S, /* B/s: the same + "/s"; also Gbps/Gbit/s Mbps Tbps (bits) */
+    AP_DIM_FLOP_PER_S,  /* FLOP/s: TFLOPS GFLOPS PFLOPS, TFLOP/s …, TOPS for int8 */
+    AP_DIM_SECONDS,     /* s: ms us ns min h d w, and sums like 2h30m, 1d12h */
+    AP_DIM_WATTS,       /* W: mW kW MW */
+    AP_DIM_USD,         /* USD: $, USD, plain */
+    AP_DIM_USD_PER_H,   /* USD/h */
+    AP_DIM_USD_PER_KWH, /* USD/kWh */
+    AP_DIM_G_PER_KWH,   /* gCO2eq/kWh */
+    AP_DIM_HZ,          /* Hz: MHz GHz */
+    AP_DIM_FRACTION,    /* 0.25 or 25% */
+    AP_DIM_TOKENS,      /* count, optionally followed by " tokens" */
     AP_DIM_MEMORY
 } ap_dim;
 

@@ -143,7 +143,8 @@ static bool check_text(reader *r)
     return !nul;
 }
 
-ap_status ap_csv_parse(const char *text, size_t len, const char *name, ap_arena *arena, ap_diags *diags, ap_csv *ret_csv)
+ap_status ap_csv_parse(const char *text, size_t len, const char *name, ap_arena *arena, ap_diags *diags,
+                       ap_csv *ret_csv)
 {
     *ret_csv = (ap_csv){0};
     size_t errors_before = diags->errors;

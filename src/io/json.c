@@ -169,7 +169,8 @@ static bool scan_word(scanner *s)
     }
     if (s->at >= s->len)
         return fail(s, s->at, AP_CODE_JSON_SYNTAX, "the text ends where a value is expected");
-    return fail(s, s->at, AP_CODE_JSON_SYNTAX, s->text[s->at] == ']' ? "a comma before ']' is not allowed" : "expected a value");
+    return fail(s, s->at, AP_CODE_JSON_SYNTAX,
+                s->text[s->at] == ']' ? "a comma before ']' is not allowed" : "expected a value");
 }
 
 static bool scan_value(scanner *s)
@@ -249,7 +250,8 @@ ap_status ap_json_parse(const char *text, size_t len, const char *name, ap_diags
         len -= 3;
     }
     /* An own copy, because neither cJSON nor the scanner may rely on a NUL behind the caller's text. */
-    scanner s = {.text = ap_arena_strndup(scratch, text, len), .len = len, .name = name, .diags = diags, .scratch = scratch};
+    scanner s = {
+        .text = ap_arena_strndup(scratch, text, len), .len = len, .name = name, .diags = diags, .scratch = scratch};
     ap_status status = scan_document(&s) ? build_tree(&s, ret_root) : AP_BAD_INPUT;
     if (status != AP_OK)
         ap_diags_attach_source(diags, name, s.text, s.len);

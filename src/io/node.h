@@ -20,12 +20,18 @@ typedef struct ap_pair {
 
 struct ap_node {
     ap_node_kind kind;
-    bool quoted;      /* scalar was quoted or a block scalar: it is text, never null, number or bool */
+    bool quoted; /* scalar was quoted or a block scalar: it is text, never null, number or bool */
     ap_pos pos;
     const char *text; /* scalar; NUL-terminated, contains no NUL */
     union {
-        struct { ap_node **items; size_t count; } list;
-        struct { ap_pair *pairs; size_t count; } map;
+        struct {
+            ap_node **items;
+            size_t count;
+        } list;
+        struct {
+            ap_pair *pairs;
+            size_t count;
+        } map;
     } as;
 };
 
@@ -34,7 +40,7 @@ bool ap_node_is_null(const ap_node *node); /* NULL pointer, or a plain scalar ~,
 ap_node *ap_node_get(const ap_node *map, const char *key);
 /* Path "a.b.c" through maps; list indices are numbers: "jobs.0.name". */
 ap_node *ap_node_at(const ap_node *root, const char *path);
-const char *ap_node_text(const ap_node *node); /* scalar text or NULL */
+const char *ap_node_text(const ap_node *node);      /* scalar text or NULL */
 const char *ap_node_kind_name(const ap_node *node); /* "a list", "a mapping", "text", "nothing" */
 
 #endif

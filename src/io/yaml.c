@@ -91,8 +91,7 @@ static void read_scalar(ap_yaml_reader *r, const yaml_event_t *event)
     if (memchr(value, '\0', len))
         ap_diag_add(r->diags, AP_ERROR, AP_CODE_ENCODING, pos, "text contains a NUL character")->hint =
             "remove the escape \\0";
-    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE ||
-                   (tag && strcmp(tag, YAML_STR_TAG) == 0);
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || (tag && strcmp(tag, YAML_STR_TAG) == 0);
     node->text = len ? ap_arena_strndup(r->arena, value, len) : "";
     ap_yaml_declare_anchor(r, (const char *)event->data.scalar.anchor, node, 1);
     add_node(r, node);
@@ -120,7 +119,7 @@ static bool open_collection(ap_yaml_reader *r, ap_node_kind kind, const yaml_eve
 
 static void close_collection(ap_yaml_reader *r)
 {
-    ap_yaml_frame *frame = top(r);
+    ap_yaml_frame *frame = &r->frames[r->depth - 1]; /* libyaml pairs starts and ends */
     ap_node *node = frame->node;
     ap_pair *pairs = r->pending ? r->pending + frame->first_pending : NULL;
     size_t count = r->pending_count - frame->first_pending;
@@ -140,8 +139,9 @@ static void close_collection(ap_yaml_reader *r)
     r->pending_count = frame->first_pending;
     ap_yaml_close_anchor(r, frame);
     r->depth--;
-    if (r->depth > 0 && top(r)->alias_depth < frame->alias_depth)
-        top(r)->alias_depth = frame->alias_depth;
+    ap_yaml_frame *outer = top(r);
+    if (outer && outer->alias_depth < frame->alias_depth)
+        outer->alias_depth = frame->alias_depth;
     add_node(r, node);
 }
 

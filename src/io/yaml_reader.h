@@ -7,17 +7,17 @@
 #include "io/yaml.h"
 #include "io/yaml_error.h"
 
-#define AP_YAML_ALIAS_NODES   ((size_t)100000) /* nodes that all aliases of a file may stand for */
-#define AP_YAML_ALIAS_DEPTH   8
-#define AP_YAML_ANCHORS       ((size_t)1000)
-#define AP_YAML_NO_ANCHOR     SIZE_MAX
+#define AP_YAML_ALIAS_NODES ((size_t)100000) /* nodes that all aliases of a file may stand for */
+#define AP_YAML_ALIAS_DEPTH 8
+#define AP_YAML_ANCHORS     ((size_t)1000)
+#define AP_YAML_NO_ANCHOR   SIZE_MAX
 
 typedef struct ap_yaml_frame { /* a list or mapping that is still open */
     ap_node *node;
     size_t first_pending;
-    size_t nodes_before;  /* node_count when it began */
+    size_t nodes_before; /* node_count when it began */
     size_t anchor_index;
-    int alias_depth;      /* deepest alias inside */
+    int alias_depth; /* deepest alias inside */
     bool has_key;
     const char *key;
     ap_pos key_pos;
@@ -40,7 +40,7 @@ typedef struct ap_yaml_reader {
     int depth;
     ap_pair *pending; /* members of all open collections, innermost last */
     size_t pending_count, pending_capacity;
-    size_t node_count;  /* aliases counted as what they stand for */
+    size_t node_count; /* aliases counted as what they stand for */
     size_t alias_nodes;
     ap_yaml_anchor *anchors;
     size_t anchor_count, anchor_capacity;

@@ -8,15 +8,21 @@ static bool is_absent(const ap_field *field, const void *value)
 {
     switch (field->type) {
     case AP_T_NUM:
-    case AP_T_INT: return isnan(*(const double *)value);
-    case AP_T_BOOL: return *(const signed char *)value < 0;
-    case AP_T_ENUM: return *(const int *)value < 0;
-    case AP_T_RANGE: return isnan(((const ap_range *)value)->low) && isnan(((const ap_range *)value)->high);
+    case AP_T_INT:
+        return isnan(*(const double *)value);
+    case AP_T_BOOL:
+        return *(const signed char *)value < 0;
+    case AP_T_ENUM:
+        return *(const int *)value < 0;
+    case AP_T_RANGE:
+        return isnan(((const ap_range *)value)->low) && isnan(((const ap_range *)value)->high);
     case AP_T_TEXTS:
     case AP_T_NUMS:
     case AP_T_TEXT_MAP:
-    case AP_T_OBJECTS: return ((const ap_any_list *)value)->count == 0;
-    default: return *(const void *const *)value == NULL;
+    case AP_T_OBJECTS:
+        return ((const ap_any_list *)value)->count == 0;
+    default:
+        return *(const void *const *)value == NULL;
     }
 }
 

@@ -1,10 +1,10 @@
 /* Compiled image: header, data block, text block.
  *
- * The data block starts with the array of structs as they lie in memory; every list that an element points to follows in
- * the order in which a walk over the elements meets it. Pointers are stored as offset + 1 (0 = NULL): texts into the text
- * block, lists into the data block. Reading is one copy of the data block and a walk that turns offsets into pointers.
- * Because the order is fixed, the reader knows where each list must lie and refuses anything else: a damaged or foreign
- * image can neither overlap lists nor point outside. */
+ * The data block starts with the array of structs as they lie in memory; every list that an element points to follows
+ * in the order in which a walk over the elements meets it. Pointers are stored as offset + 1 (0 = NULL): texts into the
+ * text block, lists into the data block. Reading is one copy of the data block and a walk that turns offsets into
+ * pointers. Because the order is fixed, the reader knows where each list must lie and refuses anything else: a damaged
+ * or foreign image can neither overlap lists nor point outside. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -354,8 +354,8 @@ static bool header_fits(const header *head, uint64_t layout_hash, size_t availab
            head->data_len <= available && head->text_len <= available - head->data_len;
 }
 
-ap_status ap_image_read(const ap_object *object, const unsigned char **cursor, const unsigned char *end, ap_arena *arena,
-                        void **ret_items, size_t *ret_count)
+ap_status ap_image_read(const ap_object *object, const unsigned char **cursor, const unsigned char *end,
+                        ap_arena *arena, void **ret_items, size_t *ret_count)
 {
     header head;
     uint64_t layout_hash;

@@ -1,4 +1,5 @@
-/* JSON Schema (draft 2020-12) of a field table. Quantities may be numbers or text with a unit, as the loader reads them. */
+/* JSON Schema (draft 2020-12) of a field table. Quantities may be numbers or text with a unit, as the loader reads
+ * them. */
 #include <math.h>
 
 #include "io/json.h"
@@ -57,7 +58,8 @@ static void write_limits(ap_json_writer *w, const ap_field *field)
 static void write_number(ap_json_writer *w, const ap_field *field)
 {
     static const char *const number[] = {"number", NULL}, *const integer[] = {"integer", NULL},
-                             *const quantity[] = {"number", "string", NULL}, *const word[] = {"integer", "string", NULL};
+                             *const quantity[] = {"number", "string", NULL},
+                             *const word[] = {"integer", "string", NULL};
     bool text = field->dim != AP_DIM_NONE || field->flags & AP_F_AUTO;
     if (field->type == AP_T_INT)
         write_type(w, field, text ? word : integer);
@@ -86,7 +88,8 @@ static void write_lists(ap_json_writer *w, const ap_field *field)
 {
     static const char *const text_or_list[] = {"string", "number", "boolean", "array", NULL};
     static const char *const number_or_list[] = {"number", "string", "array", NULL};
-    static const char *const texts[] = {"string", "number", "boolean", NULL}, *const numbers[] = {"number", "string", NULL};
+    static const char *const texts[] = {"string", "number", "boolean", NULL}, *const numbers[] = {"number", "string",
+                                                                                                  NULL};
     write_type(w, field, field->type == AP_T_TEXTS ? text_or_list : number_or_list);
     if (field->type == AP_T_TEXTS && field->names) {
         ap_json_key(w, "items");

@@ -94,8 +94,8 @@ static const char *list_keys(const ap_object *object, ap_arena *arena)
 void ap_schema_report_unknown(ap_schema_loader *loader, const ap_object *object, const char *key, ap_pos pos,
                               const ap_node *value)
 {
-    ap_diag *diag = ap_diag_add(loader->diags, AP_ERROR, AP_CODE_UNKNOWN_KEY, pos, "unknown key '%s' in %s", key,
-                                object->name);
+    ap_diag *diag =
+        ap_diag_add(loader->diags, AP_ERROR, AP_CODE_UNKNOWN_KEY, pos, "unknown key '%s' in %s", key, object->name);
     if (strchr(key, ':') && value && ap_node_is_null(value)) {
         diag->hint = "missing space after ':'";
         return;

@@ -97,9 +97,10 @@ static void add_rows(ap_sbuf *out, const ap_object *object, const char *prefix, 
         add_cell(out, field->doc);
         ap_sbuf_add(out, " |\n");
         if ((field->type == AP_T_OBJECT || field->type == AP_T_OBJECTS) && depth < AP_SCHEMA_DEPTH_MAX)
-            add_rows(out, field->object,
-                     ap_arena_printf(out->arena, "%s%s%s.", prefix, field->key, field->type == AP_T_OBJECTS ? "[]" : ""),
-                     depth + 1);
+            add_rows(
+                out, field->object,
+                ap_arena_printf(out->arena, "%s%s%s.", prefix, field->key, field->type == AP_T_OBJECTS ? "[]" : ""),
+                depth + 1);
     }
 }
 

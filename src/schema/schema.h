@@ -1,5 +1,5 @@
-/* One table row per field drives everything: loading with positions, units, range checks, required/unknown/duplicate keys
- * with did-you-mean, JSON Schema, reference docs, completion, the compiled catalog image, and `show`.
+/* One table row per field drives everything: loading with positions, units, range checks, required/unknown/duplicate
+ * keys with did-you-mean, JSON Schema, reference docs, completion, the compiled catalog image, and `show`.
  *
  * A described object is a plain C struct; a field says where in it its value lies (offset), what it may be, and what it
  * means. Absent optional values: numbers NaN, strings NULL, bool and enum -1, lists empty, ranges NaN..NaN.
@@ -66,7 +66,7 @@ typedef struct ap_field {
 struct ap_object {
     const char *name; /* "chip" */
     const char *doc;
-    size_t size;      /* sizeof the struct */
+    size_t size; /* sizeof the struct */
     const ap_field *fields;
     size_t field_count;
     /* Checks across fields after a clean load; adds diagnostics at `pos`. Optional. */
@@ -74,8 +74,9 @@ struct ap_object {
 };
 
 /* Loads a mapping into out (set to "absent" first). Texts and positions are not copied: the node's arena must live as
- * long as the struct. A null is "absent" where the key is optional. TEXT(S) with `names` take only these words. All findings are collected (codes 02xx: 0201 unknown key, 0202
- * missing key, 0203 wrong kind, 0204 bad number/unit, 0205 out of range, 0206 unknown word, 0207 bad id, 0208 null). */
+ * long as the struct. A null is "absent" where the key is optional. TEXT(S) with `names` take only these words. All
+ * findings are collected (codes 02xx: 0201 unknown key, 0202 missing key, 0203 wrong kind, 0204 bad number/unit, 0205
+ * out of range, 0206 unknown word, 0207 bad id, 0208 null). */
 AP_CHECKED ap_status ap_schema_load(const ap_object *object, const ap_node *node, void *out, ap_arena *arena,
                                     ap_diags *diags);
 void ap_schema_clear(const ap_object *object, void *out); /* everything absent */
@@ -96,7 +97,8 @@ void ap_schema_write_markdown(const ap_object *object, ap_sbuf *out);
 
 /* Compiled image: an array of structs with everything they point to, as one relocatable block of bytes.
  * write: appends to `out` (binary-safe). read: copies into the arena and points the pointers at the copy or at `bytes`
- * (which must outlive the arena). AP_T_NODE fields cannot be stored. Layout is checked by a hash of the field tables. */
+ * (which must outlive the arena). AP_T_NODE fields cannot be stored. Layout is checked by a hash of the field tables.
+ */
 void ap_image_write(const ap_object *object, const void *items, size_t count, ap_sbuf *out);
 AP_CHECKED ap_status ap_image_read(const ap_object *object, const unsigned char **cursor, const unsigned char *end,
                                    ap_arena *arena, void **ret_items, size_t *ret_count);

@@ -128,7 +128,8 @@ static signed char load_bool(ap_schema_loader *loader, const ap_field *field, co
 {
     static const char *const true_words[] = {"true", "True", "TRUE", NULL};
     static const char *const false_words[] = {"false", "False", "FALSE", NULL};
-    static const char *const yes_words[] = {"yes", "on", "y", "1", NULL}, *const no_words[] = {"no", "off", "n", "0", NULL};
+    static const char *const yes_words[] = {"yes", "on", "y", "1", NULL}, *const no_words[] = {"no", "off", "n", "0",
+                                                                                               NULL};
     if (!expect_scalar(loader, field, node, "true or false"))
         return -1;
     if (!node->quoted && is_one_of(node->text, true_words))
@@ -137,8 +138,8 @@ static signed char load_bool(ap_schema_loader *loader, const ap_field *field, co
         return 0;
     const char *lower = ap_str_lower(loader->arena, node->text);
     ap_diag *diag = ap_diag_add(loader->diags, AP_ERROR, AP_CODE_UNKNOWN_WORD, node->pos,
-                                "%s: expected true or false, found %s'%s'", field->key, node->quoted ? "quoted text " : "",
-                                node->text);
+                                "%s: expected true or false, found %s'%s'", field->key,
+                                node->quoted ? "quoted text " : "", node->text);
     if (is_one_of(lower, yes_words))
         diag->hint = "write true";
     else if (is_one_of(lower, no_words))

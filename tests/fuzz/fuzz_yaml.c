@@ -31,7 +31,8 @@ static const ap_field inner_fields[] = {
     {.key = "v", .type = AP_T_NUM, .offset = offsetof(inner, value), .dim = AP_DIM_SECONDS},
     {.key = "n", .type = AP_T_TEXT, .offset = offsetof(inner, name), .flags = AP_F_REQUIRED},
 };
-static const ap_object inner_object = {.name = "inner", .size = sizeof(inner), .fields = inner_fields, .field_count = 2};
+static const ap_object inner_object = {
+    .name = "inner", .size = sizeof(inner), .fields = inner_fields, .field_count = 2};
 static const ap_field outer_fields[] = {
     {.key = "id", .type = AP_T_ID, .offset = offsetof(outer, id)},
     {.key = "t", .type = AP_T_TEXT, .offset = offsetof(outer, text)},
@@ -48,7 +49,9 @@ static const ap_field outer_fields[] = {
     {.key = "n", .type = AP_T_NODE, .offset = offsetof(outer, node)},
     {.type = AP_T_POS, .offset = offsetof(outer, pos)},
 };
-static const ap_object outer_object = {.name = "outer", .size = sizeof(outer), .fields = outer_fields,
+static const ap_object outer_object = {.name = "outer",
+                                       .size = sizeof(outer),
+                                       .fields = outer_fields,
                                        .field_count = sizeof outer_fields / sizeof *outer_fields};
 
 static void format_findings(ap_diags *diags)
@@ -78,7 +81,8 @@ static void read_as(const uint8_t *data, size_t size, ap_yaml_mode mode)
     ap_diags diags;
     ap_docs docs;
     ap_diags_init(&diags, arena);
-    ap_status status = ap_yaml_parse((const char *)data, size, "fuzz", mode, AP_YAML_WORKLOAD_BYTES, arena, &diags, &docs);
+    ap_status status =
+        ap_yaml_parse((const char *)data, size, "fuzz", mode, AP_YAML_WORKLOAD_BYTES, arena, &diags, &docs);
     if ((status == AP_OK) != (diags.errors == 0))
         abort();
     for (size_t i = 0; i < docs.count; i++) {

@@ -54,7 +54,10 @@ static void test_quotes(void **state)
 static void test_line_ends_bom_and_blank_lines(void **state)
 {
     parsed p;
-    parse(*state, "\xEF\xBB\xBF" "a,b\r\n1,2\r\n\r\n3,4", &p);
+    parse(*state,
+          "\xEF\xBB\xBF"
+          "a,b\r\n1,2\r\n\r\n3,4",
+          &p);
     assert_int_equal(p.status, AP_OK);
     assert_string_equal(p.csv.columns[0], "a");
     assert_int_equal(p.csv.row_count, 2);

@@ -46,8 +46,15 @@ static void refuses(ap_arena *arena, const char *text, int line, int col, const 
 
 static void test_valid_texts(void **state)
 {
-    static const char *const good[] = {"{}", "[]", " [1, -0.5e+3, true, false, null] \n", "\"x\"", "0", "-0",
-                                       "{\"a\": {\"b\": [\"\\u00e9\\n\\ud83d\\ude00\"]}}", "\xEF\xBB\xBF{}", "\"\xC3\xA9\""};
+    static const char *const good[] = {"{}",
+                                       "[]",
+                                       " [1, -0.5e+3, true, false, null] \n",
+                                       "\"x\"",
+                                       "0",
+                                       "-0",
+                                       "{\"a\": {\"b\": [\"\\u00e9\\n\\ud83d\\ude00\"]}}",
+                                       "\xEF\xBB\xBF{}",
+                                       "\"\xC3\xA9\""};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         accepts(*state, good[i]);
 }
@@ -175,13 +182,14 @@ static void test_writer(void **state)
     ap_sbuf_init(&out, *state);
     ap_json_begin(&w, &out, 0);
     write_sample(&w);
-    assert_string_equal(out.text,
-                        "{\"a\":0.1,\"l\":[-9223372036854775808,\"x\\\"\\\\\\n\\u0001\",null,true],\"e\":{},\"z\":null}");
+    assert_string_equal(
+        out.text, "{\"a\":0.1,\"l\":[-9223372036854775808,\"x\\\"\\\\\\n\\u0001\",null,true],\"e\":{},\"z\":null}");
     ap_sbuf_init(&out, *state);
     ap_json_begin(&w, &out, 2);
     write_sample(&w);
-    assert_string_equal(out.text, "{\n  \"a\": 0.1,\n  \"l\": [\n    -9223372036854775808,\n    \"x\\\"\\\\\\n\\u0001\",\n"
-                                  "    null,\n    true\n  ],\n  \"e\": {},\n  \"z\": null\n}");
+    assert_string_equal(out.text,
+                        "{\n  \"a\": 0.1,\n  \"l\": [\n    -9223372036854775808,\n    \"x\\\"\\\\\\n\\u0001\",\n"
+                        "    null,\n    true\n  ],\n  \"e\": {},\n  \"z\": null\n}");
 }
 
 static void test_invalid_utf8_is_replaced(void **state)

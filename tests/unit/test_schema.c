@@ -55,8 +55,18 @@ static void check_trip(const void *object, ap_pos pos, ap_diags *diags)
 static const ap_field trip_fields[] = {
     {.key = "id", .type = AP_T_ID, .offset = offsetof(trip, id), .flags = AP_F_REQUIRED, .doc = "Unique name."},
     {.key = "title", .type = AP_T_TEXT, .offset = offsetof(trip, title), .doc = "Shown | to people."},
-    {.key = "memory", .type = AP_T_NUM, .dim = AP_DIM_MEMORY, .offset = offsetof(trip, memory), .min = 1e9, .max = INFINITY},
-    {.key = "count", .type = AP_T_INT, .dim = AP_DIM_COUNT, .offset = offsetof(trip, count), .min = 1, .max = 1000,
+    {.key = "memory",
+     .type = AP_T_NUM,
+     .dim = AP_DIM_MEMORY,
+     .offset = offsetof(trip, memory),
+     .min = 1e9,
+     .max = INFINITY},
+    {.key = "count",
+     .type = AP_T_INT,
+     .dim = AP_DIM_COUNT,
+     .offset = offsetof(trip, count),
+     .min = 1,
+     .max = 1000,
      .flags = AP_F_AUTO},
     {.key = "factor", .type = AP_T_NUM, .offset = offsetof(trip, factor)},
     {.key = "length", .type = AP_T_INT, .offset = offsetof(trip, length)},
@@ -74,8 +84,8 @@ static const ap_field trip_fields[] = {
     {.key = "colour", .type = AP_T_TEXT, .offset = offsetof(trip, colour), .flags = AP_F_HIDDEN},
     {.type = AP_T_POS, .offset = offsetof(trip, pos)},
 };
-static const ap_object trip_object = {.name = "trip", .doc = "A journey.", .size = sizeof(trip), FIELDS(trip_fields),
-                                      .check = check_trip};
+static const ap_object trip_object = {
+    .name = "trip", .doc = "A journey.", .size = sizeof(trip), FIELDS(trip_fields), .check = check_trip};
 
 static ap_status load(ap_arena *arena, const char *text, trip *t, parsed *p)
 {
@@ -216,8 +226,9 @@ static void test_all_findings_at_once(void **state)
 {
     trip t;
     parsed p;
-    assert_int_equal(load(*state, "id: A\nmemory: 80\nkind: x\ndirect: no\nstops: [{}, {name: a, x: 1}]\nzzz: 1\n", &t, &p),
-                     AP_BAD_INPUT);
+    assert_int_equal(
+        load(*state, "id: A\nmemory: 80\nkind: x\ndirect: no\nstops: [{}, {name: a, x: 1}]\nzzz: 1\n", &t, &p),
+        AP_BAD_INPUT);
     assert_int_equal(p.diags.errors, 7);
 }
 

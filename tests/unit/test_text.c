@@ -8,14 +8,14 @@ static void test_width(void **state)
     (void)state;
     assert_int_equal(ap_text_width(""), 0);
     assert_int_equal(ap_text_width("abc"), 3);
-    assert_int_equal(ap_text_width("\xC3\xA9t\xC3\xA9"), 3);             /* été */
-    assert_int_equal(ap_text_width("e\xCC\x81"), 1);                     /* e + combining acute */
-    assert_int_equal(ap_text_width("\xE6\xBC\xA2\xE5\xAD\x97"), 4);      /* two CJK characters */
-    assert_int_equal(ap_text_width("\xF0\x9F\x98\x80"), 2);              /* an emoji */
-    assert_int_equal(ap_text_width("\xE2\x82\xAC"), 1);                  /* euro sign */
-    assert_int_equal(ap_text_width("a\xFFz"), 3);                        /* an invalid byte takes one column */
+    assert_int_equal(ap_text_width("\xC3\xA9t\xC3\xA9"), 3);        /* été */
+    assert_int_equal(ap_text_width("e\xCC\x81"), 1);                /* e + combining acute */
+    assert_int_equal(ap_text_width("\xE6\xBC\xA2\xE5\xAD\x97"), 4); /* two CJK characters */
+    assert_int_equal(ap_text_width("\xF0\x9F\x98\x80"), 2);         /* an emoji */
+    assert_int_equal(ap_text_width("\xE2\x82\xAC"), 1);             /* euro sign */
+    assert_int_equal(ap_text_width("a\xFFz"), 3);                   /* an invalid byte takes one column */
     assert_int_equal(ap_text_width("a\tb\x07"), 2);
-    assert_int_equal(ap_text_width("\xE2\x80\xA6"), 1);                  /* the ellipsis */
+    assert_int_equal(ap_text_width("\xE2\x80\xA6"), 1); /* the ellipsis */
 }
 
 static void expect_bad(const char *text, size_t offset)
@@ -63,8 +63,8 @@ static const char *suggest(ap_arena *arena, const char *wanted, const char *cons
 
 static void test_suggestions(void **state)
 {
-    static const char *const keys[] = {"model", "method", "tokens", "samples", "epochs", "sequence_length", "precision",
-                                       "optimizer", NULL};
+    static const char *const keys[] = {"model",           "method",    "tokens",    "samples", "epochs",
+                                       "sequence_length", "precision", "optimizer", NULL};
     assert_string_equal(suggest(*state, "modle", keys), "did you mean 'model'?");
     assert_string_equal(suggest(*state, "epoch", keys), "did you mean 'epochs'?");
     assert_string_equal(suggest(*state, "Precision", keys), "did you mean 'precision'?");

@@ -165,8 +165,13 @@ static void test_bad_ranges(void **state)
 {
     static const struct {
         const char *text, *said;
-    } cases[] = {{"8..1", "above the upper bound"}, {"..", "empty range"},      {"", "empty range"}, {"a..b", "is not"},
-                 {">4", "inclusive"},               {"1...8", "is not"}, {"1-8", "unknown unit"}};
+    } cases[] = {{"8..1", "above the upper bound"},
+                 {"..", "empty range"},
+                 {"", "empty range"},
+                 {"a..b", "is not"},
+                 {">4", "inclusive"},
+                 {"1...8", "is not"},
+                 {"1-8", "unknown unit"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ap_range range;
         const char *reason = NULL;
@@ -194,14 +199,22 @@ static void test_printing_for_people(void **state)
         ap_dim dim;
         const char *expected;
     } cases[] = {
-        {85899345920.0, AP_DIM_BYTES, "80 GiB"},       {3.35e12, AP_DIM_BYTES_PER_S, "3.35 TB/s"},
-        {9000, AP_DIM_SECONDS, "2.5 h"},               {1.5e9, AP_DIM_COUNT, "1.5 B"},
-        {0.34, AP_DIM_SECONDS, "340 ms"},              {129600, AP_DIM_SECONDS, "36 h"},
-        {604800, AP_DIM_SECONDS, "7 d"},               {989e12, AP_DIM_FLOP_PER_S, "989 TFLOP/s"},
-        {700, AP_DIM_WATTS, "700 W"},                  {12.5, AP_DIM_USD, "$12.5"},
-        {0.25, AP_DIM_FRACTION, "25%"},                {8, AP_DIM_COUNT, "8"},
-        {AP_UNKNOWN, AP_DIM_BYTES, "unknown"},         {0, AP_DIM_BYTES, "0 B"},
-        {15e12, AP_DIM_TOKENS, "15 T tokens"},         {1.41e9, AP_DIM_HZ, "1.41 GHz"},
+        {85899345920.0, AP_DIM_BYTES, "80 GiB"},
+        {3.35e12, AP_DIM_BYTES_PER_S, "3.35 TB/s"},
+        {9000, AP_DIM_SECONDS, "2.5 h"},
+        {1.5e9, AP_DIM_COUNT, "1.5 B"},
+        {0.34, AP_DIM_SECONDS, "340 ms"},
+        {129600, AP_DIM_SECONDS, "36 h"},
+        {604800, AP_DIM_SECONDS, "7 d"},
+        {989e12, AP_DIM_FLOP_PER_S, "989 TFLOP/s"},
+        {700, AP_DIM_WATTS, "700 W"},
+        {12.5, AP_DIM_USD, "$12.5"},
+        {0.25, AP_DIM_FRACTION, "25%"},
+        {8, AP_DIM_COUNT, "8"},
+        {AP_UNKNOWN, AP_DIM_BYTES, "unknown"},
+        {0, AP_DIM_BYTES, "0 B"},
+        {15e12, AP_DIM_TOKENS, "15 T tokens"},
+        {1.41e9, AP_DIM_HZ, "1.41 GHz"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ap_sbuf out;

@@ -32,7 +32,8 @@ static void test_tree_and_positions(void **state)
 static void test_scalars_keep_their_spelling(void **state)
 {
     parsed p;
-    parse(*state, "a: no\nb: 0123\nc: 1_000\nd: 12:30:45\ne: 1e3\nf: ~\ng:\nh: 'null'\ni: \"\"\nj: NO\nk: b#c\nl: e #f\n",
+    parse(*state,
+          "a: no\nb: 0123\nc: 1_000\nd: 12:30:45\ne: 1e3\nf: ~\ng:\nh: 'null'\ni: \"\"\nj: NO\nk: b#c\nl: e #f\n",
           AP_YAML_STRICT, &p);
     assert_int_equal(p.status, AP_OK);
     assert_string_equal(text_at(&p, "a"), "no");
@@ -79,12 +80,18 @@ static void test_bad_utf8_has_a_position(void **state)
 static void test_bom_and_crlf(void **state)
 {
     parsed p;
-    parse(*state, "\xEF\xBB\xBF" "a: 1\r\nb: 2\r\n", AP_YAML_STRICT, &p);
+    parse(*state,
+          "\xEF\xBB\xBF"
+          "a: 1\r\nb: 2\r\n",
+          AP_YAML_STRICT, &p);
     assert_int_equal(p.status, AP_OK);
     assert_string_equal(text_at(&p, "b"), "2");
     assert_int_equal(ap_node_at(p.docs.items[0], "b")->pos.line, 2);
     assert_int_equal(p.docs.items[0]->as.map.pairs[0].key_pos.col, 1);
-    parse(*state, "\xEF\xBB\xBF" "a: 1\r\nb: @x\r\n", AP_YAML_STRICT, &p);
+    parse(*state,
+          "\xEF\xBB\xBF"
+          "a: 1\r\nb: @x\r\n",
+          AP_YAML_STRICT, &p);
     expect_finding(&p, AP_CODE_YAML_SYNTAX, 2, 4, "cannot start with '@'");
     assert_string_equal(p.diags.items[0].source_line, "b: @x");
 }
@@ -92,7 +99,10 @@ static void test_bom_and_crlf(void **state)
 static void test_utf16_and_binary_are_named(void **state)
 {
     parsed p;
-    parse_len(*state, "\xFF\xFE" "a\0:\0", 6, AP_YAML_STRICT, &p);
+    parse_len(*state,
+              "\xFF\xFE"
+              "a\0:\0",
+              6, AP_YAML_STRICT, &p);
     expect_finding(&p, AP_CODE_ENCODING, 1, 1, "UTF-16");
     parse_len(*state, "a: b\0c", 6, AP_YAML_STRICT, &p);
     expect_finding(&p, AP_CODE_ENCODING, 1, 5, "control character 0x00");

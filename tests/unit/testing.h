@@ -33,15 +33,15 @@ static inline int testing_teardown(void **state)
 /* Relative difference; two NaN agree, and so do two equal values (both infinite, both zero). */
 static inline void testing_near(double actual, double expected, double tolerance, const char *file, int line)
 {
-    bool same = (isnan(actual) && isnan(expected)) || (!(actual < expected) && !(actual > expected) && !isnan(actual) &&
-                                                       !isnan(expected));
+    bool same = (isnan(actual) && isnan(expected)) ||
+                (!(actual < expected) && !(actual > expected) && !isnan(actual) && !isnan(expected));
     if (same || fabs(actual - expected) <= tolerance * fabs(expected))
         return;
     print_error("%s:%d: got %.17g, expected %.17g\n", file, line, actual, expected);
     _fail(file, line);
 }
 
-#define assert_same(actual, expected) testing_near((actual), (expected), 0, __FILE__, __LINE__)
+#define assert_same(actual, expected)            testing_near((actual), (expected), 0, __FILE__, __LINE__)
 #define assert_near(actual, expected, tolerance) testing_near((actual), (expected), (tolerance), __FILE__, __LINE__)
 
 /* The first finding with this code, or NULL. */
