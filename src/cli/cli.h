@@ -59,7 +59,8 @@ enum {
     AP_G_FACTS = 1u << 17,   /* rules eval: --facts */
     AP_G_ACCURACY = 1u << 18, /* accuracy, calibrate: --holdout --write */
     AP_G_HELP = 1u << 19,    /* help: --man --markdown */
-    AP_G_BOUNDS = 1u << 20   /* --max-cost --max-hours: judge an answer */
+    AP_G_BOUNDS = 1u << 20,  /* --max-cost --max-hours: judge an answer */
+    AP_G_AGE = 1u << 21      /* --as-of --max-price-age --strict --currency --rate: without the rest of AP_G_MONEY */
 };
 /* What a command that works on a described workload usually offers. */
 #define AP_G_JOB (AP_G_OUTPUT | AP_G_WORKLOAD | AP_G_LAYOUT | AP_G_LIMITS | AP_G_MONEY | AP_G_DATA | AP_G_RULES)
@@ -131,12 +132,12 @@ typedef struct ap_command {
 extern const ap_command *const ap_commands[]; /* in the order of help; NULL-terminated */
 const ap_command *ap_command_find(const char *name);
 bool ap_option_applies(const ap_option *option, const ap_command *command);
+bool ap_option_offered(const ap_option *option); /* by any command */
 
 /* ---- one run ---------------------------------------------------------------------------------------------------- */
 
 /* Sections of the configuration files that commands read themselves; NULL when absent. The nearer file wins whole. */
 typedef struct ap_config {
-    const ap_node *discounts; /* cloud -> fraction */
     const ap_node *policies;
     const ap_node *emit;
     const ap_node *quota;
@@ -199,6 +200,12 @@ ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind);
 AP_CHECKED ap_status ap_cli_write_doc(ap_cli *cli, const ap_doc *doc);
 /* The same for text that is no document (completion scripts, schemas, recipes). */
 AP_CHECKED ap_status ap_cli_write_text(ap_cli *cli, const char *text, size_t len);
+
+/* Compares the prices of the document's results or items with --max-price-age, counted from --as-of: AP_STALE with an
+ * error under --strict, else AP_OK with a warning. Without the option nothing is looked at. */
+AP_CHECKED ap_status ap_cli_check_price_age(ap_cli *cli, const ap_doc *doc);
+/* A line on stderr when --verbose asks for it. */
+void ap_cli_say(const ap_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds a usage error (exit 2) and returns AP_USAGE; hint may be NULL. */
 ap_status ap_cli_usage(ap_cli *cli, int code, const char *hint, const char *format, ...)

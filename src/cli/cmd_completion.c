@@ -224,14 +224,6 @@ static void add_fish_option(ap_sbuf *out, const ap_option *option)
     ap_sbuf_add_char(out, '\n');
 }
 
-static bool offered(const ap_option *option)
-{
-    for (size_t i = 0; ap_commands[i]; i++)
-        if (ap_option_applies(option, ap_commands[i]))
-            return true;
-    return false;
-}
-
 static void write_fish(ap_sbuf *out)
 {
     ap_sbuf_add(out, "# fish completion for accelpick; save as ~/.config/fish/completions/accelpick.fish\n");
@@ -250,7 +242,7 @@ static void write_fish(ap_sbuf *out)
         ap_sbuf_add(out, "'\n");
     }
     for (int i = 0; i < AP_O_COUNT; i++)
-        if (offered(&ap_options[i]))
+        if (ap_option_offered(&ap_options[i]))
             add_fish_option(out, &ap_options[i]);
 }
 

@@ -1,6 +1,7 @@
 /* list KIND and show KIND NAME: the catalog. */
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "catalog/tables.h"
@@ -20,7 +21,7 @@ static ap_status unknown_kind(ap_cli *cli, const char *kind)
 static bool wanted_word(ap_strings words, const char *word)
 {
     for (size_t i = 0; i < words.count; i++)
-        if (ap_streq(words.items[i], word))
+        if (strcasecmp(words.items[i], word) == 0)
             return true;
     return words.count == 0;
 }
@@ -34,7 +35,7 @@ static void keep_wanted(ap_cli *cli, ap_doc *doc)
     for (size_t i = 0; i < items->as.list.count; i++) {
         const ap_value *kind = ap_value_at(items->as.list.items[i], "kind");
         const ap_value *vendor = ap_value_at(items->as.list.items[i], "vendor");
-        bool keep = (!kind || wanted_word(kinds, kind->as.text)) && (!vendor || wanted_word(vendors, ap_str_lower(cli->arena, vendor->as.text)));
+        bool keep = (!kind || wanted_word(kinds, kind->as.text)) && (!vendor || wanted_word(vendors, vendor->as.text));
         if (keep)
             items->as.list.items[kept++] = items->as.list.items[i];
     }
@@ -107,7 +108,7 @@ const ap_command ap_cmd_list = {
     .description = "KIND is one of: " KINDS ".",
     .examples = list_examples,
     .example_count = 2,
-    .groups = AP_G_OUTPUT | AP_G_LIST | AP_G_FILTER | AP_G_DATA | AP_G_KINDS,
+    .groups = AP_G_OUTPUT | AP_G_LIST | AP_G_FILTER | AP_G_DATA | AP_G_KINDS | AP_G_AGE,
     .min_operands = 1,
     .max_operands = 2,
     .operand = "KIND",

@@ -51,7 +51,7 @@ typedef struct section {
 
 static const section sections[] = {
     {"defaults", NO_PLACE},
-    {"discounts", offsetof(ap_config, discounts)},
+    {"discounts", NO_PLACE},
     {"policies", offsetof(ap_config, policies)},
     {"emit", offsetof(ap_config, emit)},
     {"quota", offsetof(ap_config, quota)},
@@ -126,6 +126,27 @@ static ap_status take_defaults(ap_cli *cli, const ap_node *defaults, ap_origin o
     return status;
 }
 
+/* discounts: {aws: 0.2} is --discount aws=0.2 written as a mapping. */
+static ap_status take_discounts(ap_cli *cli, const ap_node *discounts, ap_origin origin)
+{
+    if (ap_node_is_null(discounts) || !ap_option_applies(&ap_options[AP_O_DISCOUNT], cli->command))
+        return AP_OK;
+    if (discounts->kind != AP_NODE_MAP) {
+        ap_diag_add(&cli->diags, AP_ERROR, 59, discounts->pos, "discounts: expected a mapping of cloud and share, found %s",
+                    ap_node_kind_name(discounts));
+        return AP_BAD_DATA;
+    }
+    ap_status status = AP_OK;
+    for (size_t i = 0; i < discounts->as.map.count; i++) {
+        const ap_pair *pair = &discounts->as.map.pairs[i];
+        const char *share = ap_node_text(pair->value);
+        const char *text = ap_arena_printf(cli->arena, "%s=%s", pair->key, share ? share : "");
+        if (ap_cli_take(cli, AP_O_DISCOUNT, text, origin, pair->value->pos) != AP_OK)
+            status = AP_BAD_DATA;
+    }
+    return status;
+}
+
 static ap_status unknown_section(ap_cli *cli, const ap_pair *pair)
 {
     ap_suggest suggest;
@@ -143,6 +164,8 @@ static ap_status take_section(ap_cli *cli, const ap_pair *pair, ap_origin origin
 {
     if (ap_streq(pair->key, "defaults"))
         return take_defaults(cli, pair->value, origin);
+    if (ap_streq(pair->key, "discounts"))
+        return take_discounts(cli, pair->value, origin);
     for (size_t i = 0; i < SECTION_COUNT; i++) {
         if (!ap_streq(sections[i].key, pair->key))
             continue;

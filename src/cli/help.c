@@ -16,7 +16,7 @@ const ap_help_group ap_help_groups[] = {
     {AP_G_FILTER, "Which hardware"},
     {AP_G_LIMITS | AP_G_BOUNDS, "Limits"},
     {AP_G_CHOICE, "Ranking"},
-    {AP_G_MONEY, "Money"},
+    {AP_G_MONEY | AP_G_AGE, "Money"},
     {AP_G_DATA | AP_G_RULES, "Data"},
     {AP_G_LIST | AP_G_OUTPUT, "Output"},
     {AP_G_GLOBAL, "Every command"},

@@ -138,7 +138,7 @@ static void add_man_options(ap_sbuf *out)
         ap_sbuf_printf(out, ".Ss %s\n.Bl -tag -width Ds\n",
                        g == 0 ? "Options of single commands" : ap_help_groups[g].title);
         for (int i = 0; i < AP_O_COUNT; i++)
-            if (ap_help_group_of(&ap_options[i], NULL) == (int)g)
+            if (ap_option_offered(&ap_options[i]) && ap_help_group_of(&ap_options[i], NULL) == (int)g)
                 add_man_option(out, &ap_options[i]);
         ap_sbuf_add(out, ".El\n");
     }
@@ -301,7 +301,7 @@ void ap_help_write_markdown(ap_sbuf *out)
         ap_sbuf_printf(out, "\n### %s\n\n| option | meaning | environment | commands |\n|---|---|---|---|\n",
                        g == 0 ? "Options of single commands" : ap_help_groups[g].title);
         for (int i = 0; i < AP_O_COUNT; i++)
-            if (ap_help_group_of(&ap_options[i], NULL) == (int)g)
+            if (ap_option_offered(&ap_options[i]) && ap_help_group_of(&ap_options[i], NULL) == (int)g)
                 add_markdown_option(out, &ap_options[i]);
     }
     ap_sbuf_add(out, "\n## Exit codes\n\n| code | meaning |\n|---|---|\n");

@@ -21,6 +21,14 @@ bool ap_option_applies(const ap_option *option, const ap_command *command)
     return (option->groups & AP_G_GLOBAL) || (command && (option->groups & command->groups));
 }
 
+bool ap_option_offered(const ap_option *option)
+{
+    for (size_t i = 0; ap_commands[i]; i++)
+        if (ap_option_applies(option, ap_commands[i]))
+            return true;
+    return false;
+}
+
 static struct option *build_long_options(ap_arena *arena)
 {
     struct option *longs = AP_NEW_ARRAY(arena, struct option, AP_O_COUNT + 1);
@@ -71,7 +79,8 @@ static const char *suggest_option(ap_arena *arena, const char *name)
     ap_suggest suggest;
     ap_suggest_init(&suggest, ap_arena_printf(arena, "--%s", name));
     for (int i = 0; i < AP_O_COUNT; i++)
-        ap_suggest_offer(&suggest, ap_arena_printf(arena, "--%s", ap_options[i].name));
+        if (ap_option_offered(&ap_options[i]))
+            ap_suggest_offer(&suggest, ap_arena_printf(arena, "--%s", ap_options[i].name));
     return ap_suggest_text(&suggest, arena);
 }
 

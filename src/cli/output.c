@@ -27,6 +27,18 @@ ap_status ap_cli_usage(ap_cli *cli, int code, const char *hint, const char *form
     return AP_USAGE;
 }
 
+void ap_cli_say(const ap_cli *cli, const char *format, ...)
+{
+    if (!ap_cli_flag(cli, AP_O_VERBOSE))
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("accelpick: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
 int ap_cli_subcommand(ap_cli *cli, const char *const *words)
 {
     ap_sbuf all;
@@ -194,6 +206,32 @@ ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind)
     return doc;
 }
 
+/* --currency with --rate, or with a rate of the configuration: `rates: {EUR: {rate: 0.92, as_of: …, source: …}}`. */
+static ap_status choose_currency(ap_cli *cli, ap_render_options *options)
+{
+    const char *code = ap_cli_text(cli, AP_O_CURRENCY);
+    double rate = ap_cli_number(cli, AP_O_RATE);
+    if (!code || ap_streq(code, "USD"))
+        return ap_known(rate) ? ap_cli_usage(cli, 66, NULL, "--rate needs --currency") : AP_OK;
+    if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
+        return ap_cli_usage(cli, 66, "write a code of three capitals, such as EUR", "--currency: '%s' is no currency", code);
+    const char *origin = "given by --rate";
+    if (!ap_known(rate)) {
+        const ap_node *entry = ap_node_get(cli->config.rates, code);
+        const char *text = ap_node_text(ap_node_at(entry, "rate")), *as_of = ap_node_text(ap_node_at(entry, "as_of"));
+        const char *source = ap_node_text(ap_node_at(entry, "source"));
+        if (!text || !ap_num_parse(text, &rate))
+            return ap_cli_usage(cli, 66, "give --rate, or rates: in the configuration", "--currency %s needs a rate", code);
+        origin = ap_arena_printf(cli->arena, "%s, %s", source ? source : "configuration", as_of ? as_of : "undated");
+    }
+    if (!(rate > 0))
+        return ap_cli_usage(cli, 66, NULL, "--rate must be above 0");
+    options->currency = code;
+    options->rate = rate;
+    options->rate_origin = origin;
+    return AP_OK;
+}
+
 ap_status ap_cli_write_doc(ap_cli *cli, const ap_doc *doc)
 {
     const char *when = generated_at(cli->arena);
@@ -205,9 +243,12 @@ ap_status ap_cli_write_doc(ap_cli *cli, const ap_doc *doc)
                                  .color = wants_color(cli, STDOUT_FILENO) && !ap_cli_text(cli, AP_O_OUTPUT),
                                  .fields = fields.items,
                                  .field_count = fields.count};
+    ap_status currency = choose_currency(cli, &options), age = ap_cli_check_price_age(cli, doc);
     ap_status status = ap_doc_check_fields(doc, &options, &cli->diags);
-    if (status != AP_OK)
-        return status;
+    if (status != AP_OK || currency != AP_OK)
+        return AP_USAGE;
+    if (age != AP_OK)
+        return age;
     ap_sbuf out;
     ap_sbuf_init(&out, cli->arena);
     status = ap_doc_render(doc, &options, &out);

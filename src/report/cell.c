@@ -229,15 +229,23 @@ static const char *bound_text(ap_arena *arena, double bound, double middle, ap_c
 
 const char *ap_cell_text(ap_arena *arena, const ap_value *row, const ap_column *column)
 {
-    const ap_value *middle = ap_value_at(row, column->path);
-    const char *text = ap_cell_value_text(arena, middle, column->format);
+    const ap_value *value = ap_value_at(row, column->path);
+    if (!ap_cell_is_number(value))
+        return ap_cell_value_text(arena, value, column->format);
+    double scale = column->scale > 0 && column->format == AP_CELL_USD ? column->scale : 1, middle = number_of(value) * scale;
     const ap_value *low = column->low_path ? ap_value_at(row, column->low_path) : NULL;
     const ap_value *high = column->high_path ? ap_value_at(row, column->high_path) : NULL;
-    if (!ap_cell_is_number(middle) || !ap_cell_is_number(low) || !ap_cell_is_number(high))
-        return text;
-    const char *from = bound_text(arena, number_of(low), number_of(middle), column->format);
-    const char *to = bound_text(arena, number_of(high), number_of(middle), column->format);
-    return strcmp(from, to) == 0 ? text : ap_arena_printf(arena, "%s (%s" RANGE_DASH "%s)", text, from, to);
+    ap_sbuf out;
+    ap_sbuf_init(&out, arena);
+    bool plain = value->kind == AP_V_INT && column->format == AP_CELL_AUTO;
+    add_number(&out, middle, plain ? AP_CELL_PLAIN : column->format, NULL);
+    if (!ap_cell_is_number(low) || !ap_cell_is_number(high))
+        return out.text;
+    const char *from = bound_text(arena, number_of(low) * scale, middle, column->format);
+    const char *to = bound_text(arena, number_of(high) * scale, middle, column->format);
+    if (strcmp(from, to) != 0)
+        ap_sbuf_printf(&out, " (%s" RANGE_DASH "%s)", from, to);
+    return out.text;
 }
 
 static void add_raw(ap_sbuf *out, const ap_value *value)

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/text.h"
 #include "report/render.h"
 
@@ -115,17 +116,50 @@ static ap_column column_for_field(const ap_block *block, const char *field)
     return (ap_column){.title = field, .path = field, .priority = 1, .right = number, .flexible = !number};
 }
 
+/* The title with "USD" replaced by the currency asked for. */
+static const char *title_in(ap_arena *arena, const char *title, const char *currency)
+{
+    const char *usd = strstr(title, "USD");
+    return usd ? ap_arena_printf(arena, "%.*s%s%s", (int)(usd - title), title, currency, usd + 3) : title;
+}
+
+static const ap_column *in_currency(ap_arena *arena, const ap_column *columns, size_t count,
+                                    const ap_render_options *options)
+{
+    if (!options->currency)
+        return columns;
+    ap_column *converted = AP_NEW_ARRAY(arena, ap_column, count);
+    for (size_t i = 0; i < count; i++) {
+        converted[i] = columns[i];
+        if (columns[i].format != AP_CELL_USD)
+            continue;
+        converted[i].scale = options->rate;
+        converted[i].title = title_in(arena, columns[i].title, options->currency);
+    }
+    return converted;
+}
+
+const char *ap_currency_note(ap_arena *arena, const ap_render_options *options)
+{
+    char rate[32];
+    if (!options->currency)
+        return NULL;
+    ap_num_format(options->rate, rate);
+    return ap_arena_printf(arena, "Columns in %s: %s %s for one USD (%s). Amounts in sentences are USD.", options->currency,
+                           rate, options->currency, options->rate_origin);
+}
+
 size_t ap_block_columns(const ap_doc *doc, const ap_block *block, const ap_render_options *options,
                         const ap_column **ret_columns)
 {
     if (!options->field_count || block != ap_doc_main(doc)) {
-        *ret_columns = block->columns;
+        *ret_columns = in_currency(doc->arena, block->columns, block->column_count, options);
         return block->column_count;
     }
     ap_column *columns = AP_NEW_ARRAY(doc->arena, ap_column, options->field_count);
     for (size_t i = 0; i < options->field_count; i++)
         columns[i] = column_for_field(block, options->fields[i]);
-    *ret_columns = columns;
+    *ret_columns = in_currency(doc->arena, columns, options->field_count, options);
     return options->field_count;
 }
 

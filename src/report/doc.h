@@ -69,6 +69,7 @@ typedef struct ap_column {
     bool flexible;      /* may be shortened with … to fit */
     /* "range" cells show low–high from two more paths, e.g. "3.1 h (2.4–4.0)". Optional. */
     const char *low_path, *high_path;
+    double scale;       /* set by the renderer: AP_CELL_USD is shown times this, 0 = as it is */
 } ap_column;
 
 typedef enum ap_block_kind { AP_BLOCK_HEADING, AP_BLOCK_PARAGRAPH, AP_BLOCK_TABLE, AP_BLOCK_SHEET, AP_BLOCK_BULLETS } ap_block_kind;
@@ -115,6 +116,10 @@ typedef struct ap_render_options {
     bool color;
     const char **fields;  /* --fields: paths, replace the main table's columns; in JSON keep only these keys of items */
     size_t field_count;
+    /* Forms for people show AP_CELL_USD cells times `rate`, "USD" in their titles replaced by `currency`, and say so;
+     * keys of machine formats name USD and stay USD. NULL = USD. */
+    const char *currency, *rate_origin;
+    double rate;
 } ap_render_options;
 
 /* AP_USAGE with a diagnostic (0061) for each of options->fields that no row of the main table has. */

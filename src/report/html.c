@@ -135,6 +135,9 @@ ap_status ap_render_html(const ap_doc *doc, const ap_render_options *options, ap
     add_element(out, "<h1>", title, "</h1>\n");
     for (size_t i = first; i < doc->block_count; i++)
         add_block(doc, &doc->blocks[i], options, out);
+    const char *note = ap_currency_note(doc->arena, options);
+    if (note)
+        add_element(out, "<p class=\"note\">", note, "</p>\n");
     ap_sbuf_add(out, "</main>\n<footer>accelpick " AP_VERSION "</footer>\n</body>\n</html>\n");
     return AP_OK;
 }

@@ -126,5 +126,8 @@ ap_status ap_render_markdown(const ap_doc *doc, const ap_render_options *options
             out->text[before] = '\0';
         }
     }
+    const char *note = ap_currency_note(doc->arena, options);
+    if (note)
+        ap_sbuf_printf(out, "\n%s\n", note);
     return AP_OK;
 }

@@ -26,6 +26,8 @@ const ap_value *ap_block_row(const ap_block *block, size_t i);
 /* Columns of a block: its own, or one for each of --fields when it is the main table. In the arena of `out`. */
 size_t ap_block_columns(const ap_doc *doc, const ap_block *block, const ap_render_options *options,
                         const ap_column **ret_columns);
+/* What --currency did, as a sentence, or NULL. */
+const char *ap_currency_note(ap_arena *arena, const ap_render_options *options);
 bool ap_block_is_shown(const ap_block *block, const ap_render_options *options);
 
 /* A cell for people, in the arena; "" for an absent key, an en dash for null. */

@@ -220,8 +220,9 @@ static void add_note(const painter *p, const char *note)
 static void add_table(const painter *p, const ap_doc *doc, const ap_block *block)
 {
     if (!block->rows || block->rows->kind != AP_V_LIST || block->rows->as.list.count == 0) {
-        if (block->empty)
-            add_wrapped(p, block->empty, 0);
+        const char *empty = block->empty ? block->empty : block->main ? "Nothing matches." : "";
+        if (*empty)
+            add_wrapped(p, empty, 0);
         return;
     }
     grid g = {.rows = ap_block_shown(block)};
@@ -340,5 +341,8 @@ ap_status ap_render_table(const ap_doc *doc, const ap_render_options *options, a
             tight = block->kind == AP_BLOCK_HEADING;
         }
     }
+    const char *note = ap_currency_note(doc->arena, options);
+    if (note)
+        add_note(&p, note);
     return AP_OK;
 }

@@ -248,6 +248,23 @@ static void a_form_that_a_kind_lacks_is_a_usage_error(void **state)
     assert_int_equal(ap_doc_render(doc, &options, &out), AP_USAGE);
 }
 
+/* 1 USD = 0.92 EUR: 1,234.50 USD are 1,135.74 EUR. Machine formats stay in USD. */
+static void currencies_are_for_people(void **state)
+{
+    ap_doc *doc = make_doc(*state);
+    ap_sbuf out;
+    ap_sbuf_init(&out, doc->arena);
+    ap_render_options options = {.format = AP_FORMAT_TABLE, .currency = "EUR", .rate = 0.92, .rate_origin = "test"};
+    assert_int_equal(ap_doc_render(doc, &options, &out), AP_OK);
+    assert_non_null(strstr(out.text, "Cost EUR"));
+    assert_non_null(strstr(out.text, "1,135.74"));
+    assert_non_null(strstr(out.text, "0.92 EUR for one USD (test)"));
+    options.format = AP_FORMAT_CSV;
+    ap_sbuf_init(&out, doc->arena);
+    assert_int_equal(ap_doc_render(doc, &options, &out), AP_OK);
+    assert_non_null(strstr(out.text, "1234.5"));
+}
+
 static ap_doc *make_check(ap_arena *arena)
 {
     ap_doc *doc = ap_doc_new(arena, "check");
@@ -308,6 +325,7 @@ int main(void)
         arena_test(cells_read_well),
         arena_test(ranges_share_one_unit),
         arena_test(sorting_is_stable_and_unknown_is_last),
+        arena_test(currencies_are_for_people),
         arena_test(findings_for_github_are_escaped),
         arena_test(findings_for_junit_count_jobs),
         arena_test(findings_for_sarif_are_located),
