@@ -131,6 +131,26 @@ static bool pinned(const ap_fit_unknown *u, double theta, double gradient)
     return (theta <= u->low && gradient < 0) || (theta >= u->high && gradient > 0);
 }
 
+/* The Jacobian without its zeros and without rows left out: most constants do not act on most rows. */
+static ap_sparse_rows compact(const fit_state *s, ap_arena *scratch)
+{
+    const ap_sparse_rows *p = &s->fit->pattern;
+    size_t rows = p->row_count, at = 0;
+    size_t *starts = AP_NEW_ARRAY(scratch, size_t, rows + 1);
+    unsigned *columns = AP_NEW_ARRAY(scratch, unsigned, p->starts[rows] + 1);
+    double *values = AP_NEW_ARRAY(scratch, double, p->starts[rows] + 1);
+    for (size_t r = 0; r < rows; r++) {
+        starts[r] = at;
+        for (size_t i = p->starts[r]; s->weights[r] != 0 && i < p->starts[r + 1]; i++)
+            if (s->values[i] != 0) {
+                columns[at] = p->columns[i];
+                values[at++] = s->values[i];
+            }
+    }
+    starts[rows] = at;
+    return (ap_sparse_rows){rows, p->column_count, starts, columns, values};
+}
+
 /* One damped step, shortened when it overshoots; true when the objective fell. */
 static bool improve(fit_state *s, double *objective_value, double *damping)
 {
@@ -142,8 +162,7 @@ static bool improve(fit_state *s, double *objective_value, double *damping)
     memcpy(from, s->theta, n * sizeof *from);
     gradient_of(s, gradient);
     curvature_of(s, curvature);
-    ap_sparse_rows jacobian = s->fit->pattern;
-    jacobian.values = s->values;
+    ap_sparse_rows jacobian = compact(s, scratch);
     for (int attempt = 0; attempt < 5; attempt++) {
         for (size_t i = 0; i < n; i++) {
             const ap_fit_unknown *u = &s->fit->unknowns[i];

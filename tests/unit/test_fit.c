@@ -185,7 +185,7 @@ static void solves_a_large_system(void **state)
     ap_sparse_rows j = {N - 1, N, starts, columns, values};
     ap_fit_solve(&j, weights, diagonal, gradient, x, f->arena);
     for (size_t i = 0; i < N; i++)
-        assert_near(x[i], 1, 1e-4);
+        assert_near(x[i], 1, 1e-3);
 }
 
 /* Ten rows with errors of 0, 10, … 90 %: median 45 %, mean 45 %, ninetieth percentile 81 %. */
