@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "catalog/tables.h"
 #include "cli/job.h"
+#include "cli/rules.h"
 
 static ap_status unknown_kind(ap_cli *cli, const char *kind)
 {
@@ -13,8 +14,9 @@ static ap_status unknown_kind(ap_cli *cli, const char *kind)
     ap_suggest_init(&suggest, kind);
     for (size_t i = 0; i < ap_catalog_kind_count; i++)
         ap_suggest_offer(&suggest, ap_catalog_kinds[i].key);
+    ap_suggest_offer(&suggest, "rules");
     const char *hint = ap_suggest_text(&suggest, cli->arena);
-    return ap_cli_usage(cli, 308, hint ? hint : "chips, instances, clouds, regions, models, datasets, recipes, rigs, images, stacks",
+    return ap_cli_usage(cli, 308, hint ? hint : "chips, instances, clouds, regions, models, datasets, recipes, rigs, rules, images, stacks",
                         "unknown kind \"%s\"", kind);
 }
 
@@ -51,6 +53,8 @@ static ap_status run_list(ap_cli *cli)
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status != AP_OK)
         return status;
+    if (ap_streq(cli->operands[0], "rules"))
+        return ap_cli_list_rules(cli);
     ap_workload_init(&none);
     filter = none.constraints;
     status = ap_cli_constraints(cli, catalog, &filter);
@@ -75,6 +79,8 @@ static ap_status run_show(ap_cli *cli)
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status != AP_OK)
         return status;
+    if (ap_streq(kind, "rules"))
+        return ap_cli_show_rule(cli, name);
     bool known = false;
     for (size_t i = 0; i < ap_catalog_kind_count; i++)
         known = known || ap_streq(kind, ap_catalog_kinds[i].key);
@@ -96,7 +102,7 @@ static ap_status run_show(ap_cli *cli)
     return ap_cli_usage(cli, 303, ap_catalog_suggest(catalog, singular, name, cli->arena), "unknown %s \"%s\"", singular, name);
 }
 
-#define KINDS "chips instances clouds regions models datasets recipes rigs images stacks names"
+#define KINDS "chips instances clouds regions models datasets recipes rigs rules images stacks names"
 static const ap_example list_examples[] = {
     {"list chips --kind gpu --memory 40GB..", "GPUs with at least 40 GB"},
     {"list instances --cloud aws --chip h100-sxm5-80gb --sort on_demand_usd_per_h", "where an H100 costs least at AWS"},
@@ -108,7 +114,7 @@ const ap_command ap_cmd_list = {
     .description = "KIND is one of: " KINDS ".",
     .examples = list_examples,
     .example_count = 2,
-    .groups = AP_G_OUTPUT | AP_G_LIST | AP_G_FILTER | AP_G_DATA | AP_G_KINDS | AP_G_AGE,
+    .groups = AP_G_OUTPUT | AP_G_LIST | AP_G_FILTER | AP_G_DATA | AP_G_KINDS | AP_G_AGE | AP_G_RULES,
     .min_operands = 1,
     .max_operands = 2,
     .operand = "KIND",
@@ -123,7 +129,7 @@ const ap_command ap_cmd_show = {
     .summary = "show one entry of the catalog with the source of every value",
     .examples = show_examples,
     .example_count = 2,
-    .groups = AP_G_OUTPUT | AP_G_DATA,
+    .groups = AP_G_OUTPUT | AP_G_DATA | AP_G_RULES,
     .min_operands = 2,
     .max_operands = 2,
     .operand = "KIND NAME",

@@ -2,9 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/rules.h"
 #include "io/file.h"
-#include "plan/knowledge.h"
 
 #define MAX_FACTS_BYTES ((size_t)16 << 20)
 
@@ -88,31 +87,16 @@ static ap_status report_tests(ap_cli *cli, const ap_ruleset *set, const ap_rule_
     return status != AP_OK ? status : failed ? AP_FINDINGS : AP_OK;
 }
 
-/* The packs that are compiled in are tested too, though none of them applies unless it is asked for. */
-static ap_strings with_packs(ap_cli *cli, ap_strings named)
-{
-    ap_rule_files packs = ap_knowledge_files(cli->arena, "policies");
-    ap_strings all = {AP_NEW_ARRAY(cli->arena, const char *, packs.count + named.count + 1), 0};
-    for (size_t i = 0; i < packs.count; i++)
-        all.items[all.count++] = packs.items[i].policy;
-    for (size_t i = 0; i < named.count; i++)
-        all.items[all.count++] = named.items[i];
-    return all;
-}
-
 static ap_status run_test(ap_cli *cli)
 {
-    ap_strings files = ap_cli_list(cli, AP_O_RULES);
-    ap_strings operands = {cli->operands + 1, cli->operand_count - 1};
-    ap_knowledge_request request = {.data_dir = ap_cli_text(cli, AP_O_DATA)};
-    if (operands.count || files.count) {
-        request.without_knowledge = true;
-        request.policies = operands.count ? operands : files;
-    } else {
-        request.policies = with_packs(cli, files);
-    }
     ap_ruleset *set;
-    ap_status status = ap_knowledge_load(&request, cli->arena, &cli->diags, &set);
+    ap_status status;
+    if (cli->operand_count > 1) {
+        ap_knowledge_request request = {.policies = {cli->operands + 1, cli->operand_count - 1}, .without_knowledge = true};
+        status = ap_knowledge_load(&request, cli->arena, &cli->diags, &set);
+    } else {
+        status = ap_cli_rules(cli, true, &set); /* packs too, though none applies unless it is asked for */
+    }
     if (status != AP_OK)
         return status;
     const ap_rule_test *tests;

@@ -38,7 +38,7 @@ static const ap_finding *finding_of(ap_reasons *reasons, const ap_rule_hit *hit)
     ap_arena *arena = reasons->search->arena;
     ap_finding *finding = AP_NEW(arena, ap_finding);
     finding->id = hit->item->rule->id;
-    finding->message = hit->undecided ? ap_arena_printf(arena, "%s: cannot be decided, %s", hit->item->rule->title, hit->why_undecided)
+    finding->message = hit->undecided ? ap_arena_printf(arena, "%s: cannot be decided, %s", hit->item->rule->title, ap_rule_why_undecided(hit, arena))
                                       : ap_rule_message(reasons->all, hit->item->rule->because, reasons->values, arena);
     return finding;
 }

@@ -2,7 +2,6 @@
  * as CEL has it: the side that decides wins over an error on the other, in either order. */
 #include <string.h>
 
-#include "base/text.h"
 #include "rules/cel.h"
 
 static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node);
@@ -37,20 +36,135 @@ static ap_cel_value worse(const ap_cel_value *kept, const ap_cel_value *next)
     return *kept;
 }
 
-static ap_cel_value eval_logic(ap_cel_run *run, const ap_cel_node *node, bool decisive)
+/* Conditions are evaluated to one of three outcomes instead of values: rules are little else, and copying values around
+ * is what costs. On BAD, *bad says why. */
+typedef enum truth { NO, YES, BAD } truth;
+
+static truth eval_truth(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad);
+
+static truth eval_logic(ap_cel_run *run, const ap_cel_node *node, truth decisive, ap_cel_value *bad)
 {
     ap_cel_value failure = {.kind = AP_CEL_NULL};
     for (size_t i = 0; i < node->count; i++) {
-        ap_cel_value value = eval(run, node->args[i]);
-        if (value.kind == AP_CEL_BOOL) {
-            if (value.as.boolean == decisive)
-                return value;
-            continue;
-        }
-        ap_cel_value bad = not_bool(&value);
-        failure = worse(&failure, &bad);
+        truth outcome = eval_truth(run, node->args[i], bad);
+        if (outcome == decisive)
+            return outcome;
+        if (outcome == BAD)
+            failure = worse(&failure, bad);
     }
-    return failure.kind == AP_CEL_NULL ? ap_cel_bool(!decisive) : failure;
+    if (failure.kind == AP_CEL_NULL)
+        return decisive == YES ? NO : YES;
+    *bad = failure;
+    return BAD;
+}
+
+/* The operand where it lies; only computed ones need the room of `temporary`. */
+static const ap_cel_value *operand(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *temporary)
+{
+    switch (node->op) {
+    case OP_CONST:
+        return &node->as.constant;
+    case OP_FACT:
+        return &run->facts[node->as.slot];
+    case OP_LOCAL:
+        return &run->locals[node->as.slot];
+    default:
+        *temporary = eval(run, node);
+        return temporary;
+    }
+}
+
+static truth truth_of(const ap_cel_value *value, ap_cel_value *bad)
+{
+    if (value->kind == AP_CEL_BOOL)
+        return value->as.boolean ? YES : NO;
+    *bad = not_bool(value);
+    return BAD;
+}
+
+/* The comparisons that rules are full of; false when the general code must decide. */
+static inline bool compare_fast(ap_cel_op op, const ap_cel_value *a, const ap_cel_value *b, truth *ret)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == AP_CEL_STRING && (op == OP_EQ || op == OP_NE)) {
+        bool same = a->as.string.len == b->as.string.len && memcmp(a->as.string.text, b->as.string.text, a->as.string.len) == 0;
+        *ret = same == (op == OP_EQ) ? YES : NO;
+        return a->as.string.len < 256;
+    }
+    if (a->kind != AP_CEL_DOUBLE && a->kind != AP_CEL_INT)
+        return false;
+    bool ints = a->kind == AP_CEL_INT;
+    bool less = ints ? a->as.integer < b->as.integer : a->as.number < b->as.number;
+    bool same = ints ? a->as.integer == b->as.integer : a->as.number == b->as.number;
+    bool more = ints ? a->as.integer > b->as.integer : a->as.number > b->as.number;
+    bool holds = op == OP_EQ ? same : op == OP_NE ? !same : op == OP_LT ? less : op == OP_LE ? less || same : op == OP_GT ? more : more || same;
+    *ret = holds ? YES : NO;
+    return true;
+}
+
+static truth eval_comparison(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad)
+{
+    ap_cel_value first, second;
+    const ap_cel_value *a = operand(run, node->args[0], &first);
+    if (ap_cel_is_bad(a)) {
+        *bad = *a;
+        return BAD;
+    }
+    const ap_cel_value *b = operand(run, node->args[1], &second);
+    if (ap_cel_is_bad(b)) {
+        *bad = *b;
+        return BAD;
+    }
+    truth outcome;
+    if (node->op != OP_IN && compare_fast(node->op, a, b, &outcome))
+        return outcome;
+    ap_cel_value value = node->op == OP_IN ? ap_cel_contains(run, a, b) : ap_cel_compare(run, node->op, a, b);
+    if (run->work <= 0)
+        value = too_much_work();
+    return truth_of(&value, bad);
+}
+
+static truth eval_truth(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad)
+{
+    if (--run->work <= 0) {
+        *bad = too_much_work();
+        return BAD;
+    }
+    switch (node->op) {
+    case OP_AND:
+        return eval_logic(run, node, NO, bad);
+    case OP_OR:
+        return eval_logic(run, node, YES, bad);
+    case OP_NOT: {
+        truth inner = eval_truth(run, node->args[0], bad);
+        return inner == BAD ? BAD : inner == YES ? NO : YES;
+    }
+    case OP_KNOWN: {
+        const ap_cel_value *fact = &run->facts[node->as.slot];
+        bool known = fact->kind == AP_CEL_LIST ? fact->as.list.count > 0 : fact->kind != AP_CEL_UNKNOWN_FACT;
+        return known ? YES : NO;
+    }
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_IN:
+        return eval_comparison(run, node, bad);
+    default: {
+        ap_cel_value temporary;
+        return truth_of(operand(run, node, &temporary), bad);
+    }
+    }
+}
+
+static ap_cel_value eval_condition(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value bad;
+    truth outcome = eval_truth(run, node, &bad);
+    return outcome == BAD ? bad : ap_cel_bool(outcome == YES);
 }
 
 /* --- names --- */
@@ -108,12 +222,6 @@ static ap_cel_value eval_has(ap_cel_run *run, const ap_cel_node *node)
         return ap_cel_error("has() of something that has no fields");
     ap_cel_value key = ap_cel_text(node->as.name.text);
     return ap_cel_bool(ap_cel_map_find(run, &target, &key) != NULL);
-}
-
-static ap_cel_value eval_known(const ap_cel_run *run, const ap_cel_node *node)
-{
-    const ap_cel_value *fact = &run->facts[node->as.slot];
-    return ap_cel_bool(fact->kind == AP_CEL_LIST ? fact->as.list.count > 0 : fact->kind != AP_CEL_UNKNOWN_FACT);
 }
 
 /* --- aggregates --- */
@@ -302,32 +410,23 @@ static ap_cel_value eval_call(ap_cel_run *run, const ap_cel_node *node)
     return ap_cel_call(run, node, args);
 }
 
-static ap_cel_value eval_binary(ap_cel_run *run, const ap_cel_node *node)
+static ap_cel_value eval_arithmetic(ap_cel_run *run, const ap_cel_node *node)
 {
-    ap_cel_value a = eval(run, node->args[0]);
-    if (ap_cel_is_bad(&a))
-        return a;
-    ap_cel_value b = eval(run, node->args[1]);
-    if (ap_cel_is_bad(&b))
-        return b;
-    ap_cel_value value;
-    if (node->op == OP_IN)
-        value = ap_cel_contains(run, &a, &b);
-    else if (node->op >= OP_EQ)
-        value = ap_cel_compare(run, node->op, &a, &b);
-    else
-        value = ap_cel_arithmetic(run, node->op, &a, &b);
+    ap_cel_value first, second;
+    const ap_cel_value *a = operand(run, node->args[0], &first);
+    if (ap_cel_is_bad(a))
+        return *a;
+    const ap_cel_value *b = operand(run, node->args[1], &second);
+    if (ap_cel_is_bad(b))
+        return *b;
+    ap_cel_value value = ap_cel_arithmetic(run, node->op, a, b);
     return run->work > 0 ? value : too_much_work();
 }
 
-static ap_cel_value eval_unary(ap_cel_run *run, const ap_cel_node *node)
+static ap_cel_value eval_negation(ap_cel_run *run, const ap_cel_node *node)
 {
     ap_cel_value a = eval(run, node->args[0]);
-    if (ap_cel_is_bad(&a))
-        return a;
-    if (node->op == OP_NEG)
-        return ap_cel_negate(&a);
-    return a.kind == AP_CEL_BOOL ? ap_cel_bool(!a.as.boolean) : not_bool(&a);
+    return ap_cel_is_bad(&a) ? a : ap_cel_negate(&a);
 }
 
 static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
@@ -341,15 +440,10 @@ static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
         return run->facts[node->as.slot];
     case OP_LOCAL:
         return run->locals[node->as.slot];
-    case OP_AND:
-        return eval_logic(run, node, false);
-    case OP_OR:
-        return eval_logic(run, node, true);
-    case OP_KNOWN:
-        return eval_known(run, node);
     case OP_COND: {
-        ap_cel_value condition = eval(run, node->args[0]);
-        return condition.kind == AP_CEL_BOOL ? eval(run, node->args[condition.as.boolean ? 1 : 2]) : not_bool(&condition);
+        ap_cel_value bad;
+        truth condition = eval_truth(run, node->args[0], &bad);
+        return condition == BAD ? bad : eval(run, node->args[condition == YES ? 1 : 2]);
     }
     case OP_PATH:
         return eval_path(run, node);
@@ -369,13 +463,18 @@ static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
         return eval_macro(run, node);
     case OP_CALL:
         return eval_call(run, node);
-    case OP_NOT:
     case OP_NEG:
-        return eval_unary(run, node);
+        return eval_negation(run, node);
     case OP_FAIL:
         return ap_cel_error(node->as.error);
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_MOD:
+        return eval_arithmetic(run, node);
     default:
-        return eval_binary(run, node);
+        return eval_condition(run, node);
     }
 }
 
@@ -387,31 +486,4 @@ ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap
     run.scratch = scratch;
     run.work = AP_CEL_WORK; /* locals are written before they are read */
     return eval(&run, expr->root);
-}
-
-ap_status ap_cel_compile(const char *text, ap_pos pos, const ap_fact_schema *schema, ap_arena *arena, ap_diags *diags,
-                         const ap_cel **ret)
-{
-    ap_cel_source source = {.text = text, .len = strlen(text), .pos = pos, .arena = arena, .diags = diags};
-    size_t bad;
-    *ret = NULL;
-    if (source.len > AP_CEL_MAX_BYTES) {
-        source.len = 0;
-        ap_cel_complain(&source, AP_CEL_LIMIT, 0, "expression is longer than %zu bytes", AP_CEL_MAX_BYTES);
-        return AP_BAD_INPUT;
-    }
-    if (!ap_utf8_valid(text, source.len, &bad)) {
-        ap_cel_complain(&source, AP_CEL_SYNTAX, bad, "expression is not valid UTF-8");
-        return AP_BAD_INPUT;
-    }
-    ap_cel *cel = AP_NEW(arena, ap_cel);
-    cel->schema = schema;
-    cel->text = text;
-    cel->used = AP_NEW_ARRAY(arena, unsigned char, schema->count + 1);
-    ap_cel_node *root = ap_cel_parse(&source);
-    if (!root || !ap_cel_check(&source, cel, root))
-        return AP_BAD_INPUT;
-    cel->root = root;
-    *ret = cel;
-    return AP_OK;
 }

@@ -83,6 +83,13 @@ const char *ap_rule_message(const ap_ruleset *set, const char *text, const ap_ce
     return out.text;
 }
 
+const char *ap_rule_why_undecided(const ap_rule_hit *hit, ap_arena *arena)
+{
+    if (hit->unknown_fact)
+        return ap_arena_printf(arena, "%s is unknown", hit->unknown_fact);
+    return hit->error ? hit->error : "it is neither true nor false";
+}
+
 size_t ap_rule_evidence_of(const ap_ruleset *set, const ap_rule_item *item, const ap_cel_value *values, ap_arena *arena,
                            const ap_rule_evidence **ret_items)
 {

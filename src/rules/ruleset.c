@@ -148,8 +148,11 @@ static void check_template(rule_compiler *c, const char *text)
     for (const char *open = text ? strchr(text, '{') : NULL; open; open = strchr(open + 1, '{')) {
         const char *close = strchr(open, '}');
         size_t len = close ? (size_t)(close - open - 1) : 0;
-        if (close && find_fact(c->set->schema, open + 1, len))
+        const ap_fact *fact = close ? find_fact(c->set->schema, open + 1, len) : NULL;
+        if (fact) {
+            c->set->used[fact - c->set->schema->facts] = 1;
             continue;
+        }
         const char *path = ap_arena_strndup(c->set->arena, open + 1, close ? len : strlen(open + 1));
         ap_suggest suggest;
         ap_suggest_init(&suggest, path);
@@ -295,13 +298,6 @@ const ap_rule_item *ap_ruleset_find(const ap_ruleset *set, const char *id)
 
 /* --- running --- */
 
-static const char *why_undecided(const ap_cel_value *value, ap_arena *scratch)
-{
-    if (value->kind == AP_CEL_UNKNOWN_FACT)
-        return ap_arena_printf(scratch, "%s is unknown", value->as.error);
-    return value->kind == AP_CEL_ERROR ? value->as.error : "it is neither true nor false";
-}
-
 size_t ap_ruleset_run(const ap_ruleset *set, ap_rule_query query, const ap_cel_value *values, ap_arena *scratch,
                       ap_rule_hit *hits)
 {
@@ -315,7 +311,11 @@ size_t ap_ruleset_run(const ap_ruleset *set, ap_rule_query query, const ap_cel_v
             if (value.as.boolean)
                 hits[count++] = (ap_rule_hit){.item = item};
         } else if (item->policy || item->action == AP_RULE_REJECT || item->action == AP_RULE_WARN) {
-            hits[count++] = (ap_rule_hit){item, true, why_undecided(&value, scratch)};
+            bool unknown = value.kind == AP_CEL_UNKNOWN_FACT;
+            hits[count++] = (ap_rule_hit){.item = item,
+                                          .undecided = true,
+                                          .unknown_fact = unknown ? value.as.error : NULL,
+                                          .error = value.kind == AP_CEL_ERROR ? value.as.error : NULL};
         }
     }
     return count;

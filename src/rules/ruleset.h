@@ -68,7 +68,7 @@ typedef struct ap_ruleset {
     const ap_fact_schema *schema;
     ap_rule_item *items;      /* in the order above */
     size_t count, capacity;
-    unsigned char *used;      /* facts that any rule needs: for ap_facts_bind */
+    unsigned char *used;      /* facts that any rule or its text needs: for ap_facts_bind */
 } ap_ruleset;
 
 ap_ruleset *ap_ruleset_new(ap_arena *arena, const ap_fact_schema *schema);
@@ -88,7 +88,8 @@ const ap_rule_item *ap_ruleset_find(const ap_ruleset *set, const char *id);
 typedef struct ap_rule_hit {
     const ap_rule_item *item;
     bool undecided;
-    const char *why_undecided; /* "chip.memory_gib is unknown" or an error of evaluation; in the scratch arena */
+    const char *unknown_fact;  /* undecided: path of the fact that is missing, or NULL: */
+    const char *error;         /* an error of evaluation; in the scratch arena */
 } ap_rule_hit;
 
 typedef struct ap_rule_query {
@@ -103,6 +104,8 @@ size_t ap_ruleset_run(const ap_ruleset *set, ap_rule_query query, const ap_cel_v
 
 /* The rule's because: (or fix:) with facts put in: "{chip.memory_gib}" -> "24 GiB". */
 const char *ap_rule_message(const ap_ruleset *set, const char *text, const ap_cel_value *values, ap_arena *arena);
+/* "chip.memory_gib is unknown", or what went wrong in an undecided rule. */
+const char *ap_rule_why_undecided(const ap_rule_hit *hit, ap_arena *arena);
 /* What the rule looked at: the facts of its expression with their values. */
 typedef struct ap_rule_evidence {
     const ap_fact *fact;

@@ -1,0 +1,284 @@
+/* Rules and policies as files: faults, order, phases, messages, undecided facts, the built-in knowledge. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/judge.h"
+#include "plan/knowledge.h"
+
+typedef struct fixture {
+    ap_arena *arena;
+    ap_diags diags;
+    ap_ruleset *set;
+} fixture;
+
+static int set_up(void **state)
+{
+    ap_arena *arena = ap_arena_new();
+    fixture *f = AP_NEW(arena, fixture);
+    f->arena = arena;
+    ap_diags_init(&f->diags, arena);
+    f->set = ap_ruleset_new(arena, &ap_plan_fact_schema);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    ap_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+static ap_status load(fixture *f, const char *text)
+{
+    return ap_ruleset_load_text(f->set, "r.yaml", text, strlen(text), &f->diags, NULL);
+}
+
+static bool complained(const fixture *f, int code, int line, const char *part)
+{
+    for (size_t i = 0; i < f->diags.count; i++) {
+        const ap_diag *d = &f->diags.items[i];
+        if (d->code == code && d->pos.line == line && strstr(d->message, part))
+            return true;
+    }
+    for (size_t i = 0; i < f->diags.count; i++)
+        print_error("%d:%d AP%04d %s\n", f->diags.items[i].pos.line, f->diags.items[i].pos.col, f->diags.items[i].code, f->diags.items[i].message);
+    return false;
+}
+
+static void test_ten_faults_give_ten_findings(void **state)
+{
+    fixture *f = *state;
+    static const char text[] = "rules:\n"
+                               "  - {id: A1, title: t, when: chip.memory_gb > 1.0, then: reject, because: b}\n"        /* 2 name */
+                               "  - {id: A2, title: t, when: chip.count > , then: reject, because: b}\n"               /* 3 syntax */
+                               "  - {id: A3, title: t, when: chip.count + 1, then: reject, because: b}\n"              /* 4 no bool */
+                               "  - {id: A4, title: t, when: chip.count > 1, then: refuse, because: b}\n"              /* 5 action */
+                               "  - {id: A5, title: t, when: chip.count > 1, then: prefer(7), because: b}\n"           /* 6 weight */
+                               "  - {id: A6, title: t, when: chip.count > 1, then: note, because: \"{chip.nam}\"}\n"   /* 7 template */
+                               "  - {id: A7, title: t, when: chip.count > 1, then: note, because: b, scope: [all]}\n"  /* 8 scope */
+                               "  - {id: A8, title: t, when: chip.kind == 3, then: note, because: b}\n"                /* 9 type */
+                               "  - {id: A9, title: t, when: chip.kind.startWith('g'), then: note, because: b}\n"       /* 10 function */
+                               "  - {id: A9, title: t, when: chip.kind.matches('('), then: assume(x), because: b}\n";  /* 11 regex, action */
+    assert_int_equal(load(f, text), AP_BAD_INPUT);
+    assert_true(f->diags.count >= 11);
+    assert_true(complained(f, 602, 2, "chip.memory_gb"));
+    assert_true(complained(f, 601, 3, ""));
+    assert_true(complained(f, 604, 4, "A3"));
+    assert_true(complained(f, 611, 5, "refuse"));
+    assert_true(complained(f, 611, 6, "A5"));
+    assert_true(complained(f, 602, 7, "chip.nam"));
+    assert_true(complained(f, 612, 8, "all"));
+    assert_true(complained(f, 604, 9, "string == int"));
+    assert_true(complained(f, 603, 10, "startWith"));
+    assert_true(complained(f, 601, 11, "regular expression"));
+    assert_int_equal(f->set->count, 0);
+}
+
+static void test_an_expression_is_located_in_its_file(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "rules:\n  - id: A1\n    title: t\n    when: chip.count > 1 && chip.knd == 'gpu'\n    then: note\n    because: b\n"), AP_BAD_INPUT);
+    assert_int_equal(f->diags.items[0].pos.line, 4);
+    assert_int_equal(f->diags.items[0].pos.col, 29); /* "    when: " is 10 columns, chip.knd the 19th of the expression */
+    assert_non_null(strstr(f->diags.items[0].hint, "chip.kind"));
+    assert_non_null(f->diags.items[0].source_line);
+}
+
+static void test_rules_are_ordered_by_phase_priority_and_id(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "rules:\n"
+                             "  - {id: C, title: t, when: estimate.time_h > 1.0, then: note, because: b, priority: 9}\n"
+                             "  - {id: B, title: t, when: chip.count > 1, then: note, because: b}\n"
+                             "  - {id: A, title: t, when: chip.count > 1, then: note, because: b}\n"
+                             "  - {id: Z, title: t, when: chip.count > 1, then: note, because: b, priority: 1}\n"
+                             "  - {id: W, title: t, when: workload.params > 1.0, then: note, because: b}\n"), AP_OK);
+    static const char *const want[] = {"W", "Z", "A", "B", "C"};
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(f->set->items[i].rule->id, want[i]);
+}
+
+static ap_rule_facts *some_facts(fixture *f)
+{
+    ap_rule_facts *facts = AP_NEW(f->arena, ap_rule_facts);
+    ap_rule_facts_clear(facts);
+    facts->workload.params = 8.03e9;
+    facts->chip.name = "L4";
+    facts->chip.kind = "gpu";
+    facts->chip.memory_gib = 24;
+    facts->chip.count = 2;
+    facts->estimate.mfu_frac = 0.412;
+    facts->estimate.time_h = 10;
+    return facts;
+}
+
+static void test_a_message_has_the_numbers_in_it(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "rules:\n  - {id: A, title: t, when: chip.memory_gib < 30.0, then: warn, because: \"{chip.count} x {chip.name}: {chip.memory_gib}, "
+                             "{workload.params} parameters, {estimate.mfu_frac}, {estimate.cost_usd}\"}\n"), AP_OK);
+    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_RECOMMEND);
+    ap_rule_facts *facts = some_facts(f);
+    ap_judgement judgement;
+    ap_judge_workload(judge, facts);
+    assert_null(ap_judge_target(judge, facts));
+    ap_judge_plan(judge, facts, f->arena, &judgement);
+    assert_int_equal(judgement.warnings.count, 1);
+    assert_string_equal(judgement.warnings.items[0].message, "2 x L4: 24 GiB, 8.03 B parameters, 41 %, unknown");
+}
+
+static void test_reject_prefer_and_policy(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "policy: house\nrules:\n"
+                             "  - {id: P1, title: short runs, when: estimate.time_h > 5.0, then: reject, because: \"{estimate.time_h}\"}\n"
+                             "  - {id: P2, title: cheap runs, when: estimate.cost_usd > 5.0, then: reject, because: b}\n"), AP_OK);
+    static const char more[] = "rules:\n  - {id: A1, title: t, when: chip.kind == 'gpu', then: prefer(0.4), because: b}\n"
+                               "  - {id: A2, title: t, when: chip.count > 1, then: prefer(0.3), because: b}\n"
+                               "  - {id: A3, title: t, when: estimate.peak_gib > 1.0, then: warn, because: b}\n";
+    assert_int_equal(load(f, more), AP_OK);
+    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ESTIMATE);
+    ap_rule_facts *facts = some_facts(f);
+    ap_judgement judgement;
+    ap_judge_workload(judge, facts);
+    assert_null(ap_judge_target(judge, facts));
+    ap_judge_plan(judge, facts, f->arena, &judgement);
+    assert_string_equal(judgement.rejected->rule->id, "P1");
+    assert_string_equal(judgement.rejection, "10 h");
+    assert_string_equal(judgement.broken->rule->id, "P1");
+    assert_true(judgement.prefer > 0.499 && judgement.prefer < 0.501); /* 0.7, capped */
+    bool undecided = false;
+    for (size_t i = 0; i < judgement.warnings.count; i++)
+        undecided = undecided || (strcmp(judgement.warnings.items[i].id, "P2") == 0 &&
+                                  strstr(judgement.warnings.items[i].message, "estimate.cost_usd is unknown"));
+    assert_true(undecided); /* a policy on an unknown fact says so */
+}
+
+static void test_audit_reports_and_does_not_break(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "policy: house\nmode: audit\nrules:\n  - {id: P1, title: t, when: estimate.time_h > 5.0, then: reject, because: b}\n"), AP_OK);
+    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ESTIMATE);
+    ap_judgement judgement;
+    ap_judge_workload(judge, some_facts(f));
+    ap_judge_target(judge, some_facts(f));
+    ap_judge_plan(judge, some_facts(f), f->arena, &judgement);
+    assert_null(judgement.broken);
+    assert_null(judgement.rejected);
+    assert_int_equal(judgement.warnings.count, 1);
+}
+
+static void test_assumptions_first_by_priority(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "rules:\n"
+                             "  - {id: A1, title: t, when: workload.params > 1e9, then: \"assume(precision, bf16)\", because: b}\n"
+                             "  - {id: A2, title: t, when: workload.params > 1e9, then: \"assume(precision, fp8)\", because: b, priority: 5}\n"
+                             "  - {id: A3, title: t, when: workload.params > 1e12, then: \"assume(optimizer, adamw)\", because: b}\n"), AP_OK);
+    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ALL);
+    ap_judge_workload(judge, some_facts(f));
+    const ap_rule_assumption *items;
+    assert_int_equal(ap_judge_assumptions(judge, f->arena, &items), 1);
+    assert_string_equal(items[0].field, "precision");
+    assert_string_equal(items[0].value, "fp8");
+}
+
+static void test_examples_that_lie_are_found(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "source: s\nrules:\n  - {id: A1, title: t, when: chip.count > 1, then: note, because: b, examples: [{facts: {chip.count: 1}, fires: true}, "
+                             "{facts: {chip.cuont: 2}, fires: true}, {facts: {chip.kind: gpu}, fires: false}]}\n"), AP_OK);
+    const ap_rule_test *tests;
+    size_t count = ap_ruleset_test(f->set, f->arena, &tests);
+    assert_int_equal(count, 3);
+    assert_false(tests[0].passed); /* does not fire */
+    assert_false(tests[1].passed); /* no such fact */
+    assert_false(tests[2].passed); /* undecided */
+    assert_non_null(strstr(tests[2].message, "chip.count is unknown"));
+}
+
+/* --- the built-in rules --- */
+
+static ap_ruleset *everything(fixture *f)
+{
+    static const char *packs[] = {"careful-data", "efficient-use", "eu-only", "green", "spend-approval", "spot-with-checkpoints"};
+    ap_knowledge_request request = {.policies = {packs, 6}};
+    ap_ruleset *set;
+    assert_int_equal(ap_knowledge_load(&request, f->arena, &f->diags, &set), AP_OK);
+    return set;
+}
+
+static void test_built_in_rules_pass_their_examples(void **state)
+{
+    fixture *f = *state;
+    ap_ruleset *set = everything(f);
+    const ap_rule_test *tests;
+    size_t count = ap_ruleset_test(set, f->arena, &tests);
+    assert_true(set->count >= 80);
+    assert_true(count >= 2 * set->count);
+    for (size_t i = 0; i < count; i++) {
+        if (!tests[i].passed)
+            print_error("%s: %s\n", tests[i].item->rule->id, tests[i].message);
+        assert_true(tests[i].passed);
+    }
+}
+
+/* A rejected target is explained before any plan exists, so its text must not need one. */
+static void test_texts_need_no_later_facts(void **state)
+{
+    fixture *f = *state;
+    ap_ruleset *set = everything(f);
+    for (size_t i = 0; i < set->count; i++) {
+        const ap_rule_item *item = &set->items[i];
+        for (size_t k = 0; k < set->schema->count; k++) {
+            const ap_fact *fact = &set->schema->facts[k];
+            const char *placeholder = ap_arena_printf(f->arena, "{%s}", fact->path);
+            if (item->action == AP_RULE_REJECT && fact->phase > item->phase && strstr(item->rule->because, placeholder)) {
+                print_error("%s: %s\n", item->rule->id, fact->path);
+                assert_true(false);
+            }
+        }
+    }
+}
+
+static void test_an_unknown_pack_suggests(void **state)
+{
+    fixture *f = *state;
+    static const char *packs[] = {"eu-onl"};
+    ap_knowledge_request request = {.policies = {packs, 1}};
+    ap_ruleset *set;
+    assert_int_equal(ap_knowledge_load(&request, f->arena, &f->diags, &set), AP_USAGE);
+    assert_non_null(strstr(f->diags.items[0].hint, "eu-only"));
+}
+
+static void test_paths_of_facts_are_unique(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ap_plan_fact_schema.count; i++) {
+        const ap_fact *fact = &ap_plan_fact_schema.facts[i];
+        assert_true(fact->offset < sizeof(ap_rule_facts));
+        assert_true(fact->doc && fact->doc[0]);
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(fact->path, ap_plan_fact_schema.facts[k].path);
+            assert_int_not_equal(fact->offset, ap_plan_fact_schema.facts[k].offset);
+        }
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_ten_faults_give_ten_findings), TEST(test_an_expression_is_located_in_its_file), TEST(test_rules_are_ordered_by_phase_priority_and_id),
+        TEST(test_a_message_has_the_numbers_in_it), TEST(test_reject_prefer_and_policy), TEST(test_audit_reports_and_does_not_break),
+        TEST(test_assumptions_first_by_priority), TEST(test_examples_that_lie_are_found), TEST(test_built_in_rules_pass_their_examples),
+        TEST(test_texts_need_no_later_facts), TEST(test_an_unknown_pack_suggests), TEST(test_paths_of_facts_are_unique),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
