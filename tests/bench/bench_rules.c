@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "plan/judge.h"
 #include "plan/knowledge.h"
 
 #define CANDIDATES 10000
@@ -69,20 +68,25 @@ int main(void)
     for (size_t i = 0; i < set->count && some.count < RULES; i++) /* the costly phases first */
         if (set->items[set->count - 1 - i].phase > 0)
             some.items[some.count++] = set->items[set->count - 1 - i];
-    ap_judge *judge = ap_judge_new(arena, &some, AP_SCOPE_RECOMMEND);
+    ap_cel_value *values = AP_NEW_ARRAY(arena, ap_cel_value, set->schema->count);
+    ap_rule_hit *hits = AP_NEW_ARRAY(arena, ap_rule_hit, some.count);
     ap_rule_facts facts;
     fill_run(&facts);
+    ap_facts_unknown(set->schema, values);
     start = now_ms();
-    ap_judge_workload(judge, &facts);
-    double sum = 0;
+    ap_fact_filter filter = {AP_PHASE_WORKLOAD, some.used};
+    ap_facts_bind(set->schema, &filter, &facts, arena, values);
+    size_t sum = 0;
     for (int i = 0; i < CANDIDATES; i++) {
-        ap_judgement judgement;
         fill_candidate(&facts, i);
-        ap_judge_target(judge, &facts);
-        ap_judge_plan(judge, &facts, NULL, &judgement);
-        sum += judgement.prefer;
+        for (int phase = AP_PHASE_TARGET; phase < AP_PHASE_COUNT; phase++) {
+            filter.phase = phase;
+            ap_facts_bind(set->schema, &filter, &facts, arena, values);
+            ap_rule_query query = {AP_SCOPE_RECOMMEND, phase};
+            sum += ap_ruleset_run(&some, query, values, arena, hits);
+        }
     }
     double ms = now_ms() - start;
-    printf("%zu rules x %d candidates: %.1f ms (sum %g, memory %zu KiB)\n", some.count, CANDIDATES, ms, sum, ap_arena_used_bytes(arena) / 1024);
+    printf("%zu rules x %d candidates: %.1f ms (%zu hits, memory %zu KiB)\n", some.count, CANDIDATES, ms, sum, ap_arena_used_bytes(arena) / 1024);
     return ms < 100 ? 0 : 1;
 }

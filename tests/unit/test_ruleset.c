@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "plan/judge.h"
 #include "plan/knowledge.h"
 
 typedef struct fixture {
@@ -118,75 +117,89 @@ static ap_rule_facts *some_facts(fixture *f)
     return facts;
 }
 
+typedef struct outcome {
+    ap_rule_hit hits[16];
+    size_t count;
+    ap_cel_value values[400];
+} outcome;
+
+/* All phases over one set of facts. */
+static outcome *run_all(fixture *f, unsigned scopes)
+{
+    outcome *o = AP_NEW(f->arena, outcome);
+    assert_true(f->set->count <= 16 && f->set->schema->count <= 400);
+    ap_facts_unknown(f->set->schema, o->values);
+    for (int phase = 0; phase < AP_PHASE_COUNT; phase++) {
+        ap_fact_filter filter = {phase, f->set->used};
+        ap_facts_bind(f->set->schema, &filter, some_facts(f), f->arena, o->values);
+        ap_rule_query query = {scopes, phase};
+        o->count += ap_ruleset_run(f->set, query, o->values, f->arena, o->hits + o->count);
+    }
+    return o;
+}
+
 static void test_a_message_has_the_numbers_in_it(void **state)
 {
     fixture *f = *state;
     assert_int_equal(load(f, "rules:\n  - {id: A, title: t, when: chip.memory_gib < 30.0, then: warn, because: \"{chip.count} x {chip.name}: {chip.memory_gib}, "
                              "{workload.params} parameters, {estimate.mfu_frac}, {estimate.cost_usd}\"}\n"), AP_OK);
-    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_RECOMMEND);
-    ap_rule_facts *facts = some_facts(f);
-    ap_judgement judgement;
-    ap_judge_workload(judge, facts);
-    assert_null(ap_judge_target(judge, facts));
-    ap_judge_plan(judge, facts, f->arena, &judgement);
-    assert_int_equal(judgement.warnings.count, 1);
-    assert_string_equal(judgement.warnings.items[0].message, "2 x L4: 24 GiB, 8.03 B parameters, 41 %, unknown");
+    outcome *o = run_all(f, AP_SCOPE_RECOMMEND);
+    assert_int_equal(o->count, 1);
+    assert_string_equal(ap_rule_message(f->set, o->hits[0].item->rule->because, o->values, f->arena),
+                        "2 x L4: 24 GiB, 8.03 B parameters, 41 %, unknown");
 }
 
-static void test_reject_prefer_and_policy(void **state)
+static void test_evidence_names_what_was_looked_at(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(load(f, "rules:\n  - {id: A, title: t, when: chip.memory_gib < 30.0 && chip.count > 1, then: warn, because: b}\n"), AP_OK);
+    outcome *o = run_all(f, AP_SCOPE_RECOMMEND);
+    const ap_rule_evidence *evidence;
+    assert_int_equal(ap_rule_evidence_of(f->set, o->hits[0].item, o->values, f->arena, &evidence), 2);
+    assert_string_equal(evidence[0].fact->path, "chip.count");
+    assert_string_equal(evidence[0].text, "2");
+    assert_string_equal(evidence[1].text, "24 GiB");
+}
+
+static void test_undecided_rules_say_so(void **state)
 {
     fixture *f = *state;
     assert_int_equal(load(f, "policy: house\nrules:\n"
-                             "  - {id: P1, title: short runs, when: estimate.time_h > 5.0, then: reject, because: \"{estimate.time_h}\"}\n"
-                             "  - {id: P2, title: cheap runs, when: estimate.cost_usd > 5.0, then: reject, because: b}\n"), AP_OK);
-    static const char more[] = "rules:\n  - {id: A1, title: t, when: chip.kind == 'gpu', then: prefer(0.4), because: b}\n"
-                               "  - {id: A2, title: t, when: chip.count > 1, then: prefer(0.3), because: b}\n"
-                               "  - {id: A3, title: t, when: estimate.peak_gib > 1.0, then: warn, because: b}\n";
-    assert_int_equal(load(f, more), AP_OK);
-    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ESTIMATE);
-    ap_rule_facts *facts = some_facts(f);
-    ap_judgement judgement;
-    ap_judge_workload(judge, facts);
-    assert_null(ap_judge_target(judge, facts));
-    ap_judge_plan(judge, facts, f->arena, &judgement);
-    assert_string_equal(judgement.rejected->rule->id, "P1");
-    assert_string_equal(judgement.rejection, "10 h");
-    assert_string_equal(judgement.broken->rule->id, "P1");
-    assert_true(judgement.prefer > 0.499 && judgement.prefer < 0.501); /* 0.7, capped */
-    bool undecided = false;
-    for (size_t i = 0; i < judgement.warnings.count; i++)
-        undecided = undecided || (strcmp(judgement.warnings.items[i].id, "P2") == 0 &&
-                                  strstr(judgement.warnings.items[i].message, "estimate.cost_usd is unknown"));
-    assert_true(undecided); /* a policy on an unknown fact says so */
+                             "  - {id: P1, title: cheap runs, when: estimate.cost_usd > 5.0, then: note, because: b}\n"
+                             "  - {id: P2, title: short runs, when: estimate.time_h > 50.0, then: reject, because: b}\n"), AP_OK);
+    assert_int_equal(load(f, "rules:\n  - {id: A1, title: t, when: estimate.peak_gib > 1.0, then: note, because: b}\n"
+                             "  - {id: A2, title: t, when: estimate.peak_gib > 1.0, then: reject, because: b}\n"), AP_OK);
+    outcome *o = run_all(f, AP_SCOPE_ESTIMATE);
+    assert_int_equal(o->count, 2); /* P2 holds, A1 is a note: both silent */
+    assert_string_equal(o->hits[0].item->rule->id, "A2");
+    assert_string_equal(o->hits[1].item->rule->id, "P1");
+    assert_true(o->hits[1].undecided && o->hits[1].item->enforce);
+    assert_string_equal(ap_rule_why_undecided(&o->hits[1], f->arena), "estimate.cost_usd is unknown");
 }
 
-static void test_audit_reports_and_does_not_break(void **state)
+static void test_scopes_and_audit_mode(void **state)
 {
     fixture *f = *state;
-    assert_int_equal(load(f, "policy: house\nmode: audit\nrules:\n  - {id: P1, title: t, when: estimate.time_h > 5.0, then: reject, because: b}\n"), AP_OK);
-    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ESTIMATE);
-    ap_judgement judgement;
-    ap_judge_workload(judge, some_facts(f));
-    ap_judge_target(judge, some_facts(f));
-    ap_judge_plan(judge, some_facts(f), f->arena, &judgement);
-    assert_null(judgement.broken);
-    assert_null(judgement.rejected);
-    assert_int_equal(judgement.warnings.count, 1);
+    assert_int_equal(load(f, "policy: house\nmode: audit\nrules:\n  - {id: P1, title: t, when: estimate.time_h > 5.0, then: reject, because: b, scope: check}\n"), AP_OK);
+    assert_int_equal(run_all(f, AP_SCOPE_RECOMMEND | AP_SCOPE_ESTIMATE)->count, 0);
+    outcome *o = run_all(f, AP_SCOPE_CHECK);
+    assert_int_equal(o->count, 1);
+    assert_true(o->hits[0].item->policy);
+    assert_false(o->hits[0].item->enforce);
 }
 
-static void test_assumptions_first_by_priority(void **state)
+static void test_actions_are_read(void **state)
 {
     fixture *f = *state;
     assert_int_equal(load(f, "rules:\n"
                              "  - {id: A1, title: t, when: workload.params > 1e9, then: \"assume(precision, bf16)\", because: b}\n"
-                             "  - {id: A2, title: t, when: workload.params > 1e9, then: \"assume(precision, fp8)\", because: b, priority: 5}\n"
-                             "  - {id: A3, title: t, when: workload.params > 1e12, then: \"assume(optimizer, adamw)\", because: b}\n"), AP_OK);
-    ap_judge *judge = ap_judge_new(f->arena, f->set, AP_SCOPE_ALL);
-    ap_judge_workload(judge, some_facts(f));
-    const ap_rule_assumption *items;
-    assert_int_equal(ap_judge_assumptions(judge, f->arena, &items), 1);
-    assert_string_equal(items[0].field, "precision");
-    assert_string_equal(items[0].value, "fp8");
+                             "  - {id: A2, title: t, when: workload.params > 1e9, then: prefer(-0.25), because: b, severity: warning}\n"), AP_OK);
+    const ap_rule_item *assume = ap_ruleset_find(f->set, "A1"), *prefer = ap_ruleset_find(f->set, "A2");
+    assert_string_equal(assume->assume_field, "precision");
+    assert_string_equal(assume->assume_value, "bf16");
+    assert_int_equal(assume->severity, AP_NOTE);
+    assert_true(prefer->weight > -0.2501 && prefer->weight < -0.2499);
+    assert_int_equal(prefer->severity, AP_WARNING);
 }
 
 static void test_examples_that_lie_are_found(void **state)
@@ -276,8 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_ten_faults_give_ten_findings), TEST(test_an_expression_is_located_in_its_file), TEST(test_rules_are_ordered_by_phase_priority_and_id),
-        TEST(test_a_message_has_the_numbers_in_it), TEST(test_reject_prefer_and_policy), TEST(test_audit_reports_and_does_not_break),
-        TEST(test_assumptions_first_by_priority), TEST(test_examples_that_lie_are_found), TEST(test_built_in_rules_pass_their_examples),
+        TEST(test_a_message_has_the_numbers_in_it), TEST(test_evidence_names_what_was_looked_at), TEST(test_undecided_rules_say_so),
+        TEST(test_scopes_and_audit_mode), TEST(test_actions_are_read), TEST(test_examples_that_lie_are_found), TEST(test_built_in_rules_pass_their_examples),
         TEST(test_texts_need_no_later_facts), TEST(test_an_unknown_pack_suggests), TEST(test_paths_of_facts_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
