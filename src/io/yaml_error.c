@@ -57,8 +57,8 @@ static const translation translations[] = {
      "put the list on its own lines below its key", false},
     {"did not find expected key", "expected a key here",
      "check that the indentation agrees with the lines above and that quotes are closed", false},
-    {"could not find expected ':'", "expected ':' after the key", "write 'key: value' with a space after the colon",
-     false},
+    {"could not find expected ':'", "expected a key with ': ' here", "write 'key: value' with a space after the colon",
+     true},
     {"did not find expected '-' indicator", "expected a list item ('- ')",
      "all items of a list start in the same column", false},
     {"found unexpected end of stream", "the quote opened here is never closed", "add the closing quote", true},
@@ -102,6 +102,31 @@ static void report_bad_start(const ap_yaml_source *source, ap_pos pos, ap_diags 
     }
 }
 
+/* "batch:64" is one word to YAML, so the complaint comes late and elsewhere; the colon tells what was meant. */
+static bool report_missing_space(const ap_yaml_source *source, ap_pos line_start, ap_diags *diags)
+{
+    size_t at = ap_source_offset(source->text, source->len, line_start);
+    while (at < source->len && (source->text[at] == ' ' || source->text[at] == '-'))
+        at++;
+    while (at < source->len && !strchr(" \t\r\n:\"'#", source->text[at]))
+        at++;
+    if (at + 1 >= source->len || source->text[at] != ':' || strchr(" \t\r\n/", source->text[at + 1]))
+        return false;
+    ap_pos pos = ap_source_pos(source->text, source->len, source->name, at);
+    ap_diag_add(diags, AP_ERROR, AP_CODE_YAML_SYNTAX, pos, "missing space after ':'")->hint = "write 'key: value'";
+    return true;
+}
+
+/* The line that began the misread word: where the key was looked for, or the line above an unexpected ':'. */
+static bool is_missing_space(const ap_yaml_source *source, const yaml_parser_t *parser, ap_diags *diags)
+{
+    if (strcmp(parser->problem, "could not find expected ':'") == 0)
+        return report_missing_space(source, mark_pos(source, parser->context_mark), diags);
+    if (strncmp(parser->problem, "mapping values are not allowed", 30) != 0 || parser->problem_mark.line == 0)
+        return false;
+    return report_missing_space(source, (ap_pos){source->name, (int)parser->problem_mark.line, 1}, diags);
+}
+
 void ap_yaml_report_error(const ap_yaml_source *source, const yaml_parser_t *parser, ap_diags *diags)
 {
     const char *problem = parser->problem ? parser->problem : "unknown problem";
@@ -112,6 +137,8 @@ void ap_yaml_report_error(const ap_yaml_source *source, const yaml_parser_t *par
         report_bad_start(source, pos, diags);
         return;
     }
+    if (parser->problem && is_missing_space(source, parser, diags))
+        return;
     for (size_t i = 0; i < sizeof translations / sizeof *translations; i++) {
         const translation *t = &translations[i];
         if (strncmp(problem, t->problem, strlen(t->problem)) != 0)

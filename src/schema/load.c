@@ -175,8 +175,10 @@ void ap_schema_load_map(ap_schema_loader *loader, const ap_object *object, const
     size_t errors_before = loader->diags->errors;
     ap_schema_clear(object, out);
     if (!node || node->kind != AP_NODE_MAP) {
-        ap_diag_add(loader->diags, AP_ERROR, AP_CODE_WRONG_KIND, node ? node->pos : AP_NO_POS,
-                    "%s: expected a mapping, found %s", object->name, ap_node_kind_name(node));
+        ap_diag *diag = ap_diag_add(loader->diags, AP_ERROR, AP_CODE_WRONG_KIND, node ? node->pos : AP_NO_POS,
+                                    "%s: expected a mapping, found %s", object->name, ap_node_kind_name(node));
+        if (ap_node_text(node) && strchr(ap_node_text(node), ':'))
+            diag->hint = "missing space after ':'";
         return;
     }
     load_pairs(loader, object, node, out);

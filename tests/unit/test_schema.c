@@ -183,6 +183,7 @@ static void test_wrong_kinds(void **state)
     expect_error(*state, "id: a\ntags: {x: 1}\n", AP_CODE_WRONG_KIND, 2, 7, "expected a list");
     expect_error(*state, "id: a\ntags: [x, ]\nsizes: [1GB, ~]\n", AP_CODE_NULL, 3, 14, "empty value");
     expect_error(*state, "id: a\nfactor: '2'\n", AP_CODE_WRONG_KIND, 2, 9, "remove the quotes");
+    expect_error(*state, "id:a\n", AP_CODE_WRONG_KIND, 1, 1, "missing space after ':'");
     expect_error(*state, "- id\n", AP_CODE_WRONG_KIND, 1, 1, "expected a mapping, found a list");
 }
 

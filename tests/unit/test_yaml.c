@@ -126,6 +126,9 @@ static void test_messages_are_plain_words(void **state)
         {"a: [1, 2\nb: 3\n", AP_CODE_YAML_SYNTAX, 2, 2, "expected ',' or ']'"},
         {"a: 1\n  b: 2\n", AP_CODE_YAML_SYNTAX, 2, 4, "':' is not allowed here"},
         {"a: \"\\q\"\n", AP_CODE_YAML_SYNTAX, 1, 5, "unknown escape"},
+        {"a: 1\nbatch:64\nb: 2\n", AP_CODE_YAML_SYNTAX, 2, 6, "missing space after ':'"},
+        {"batch:64\nb: 2\n", AP_CODE_YAML_SYNTAX, 1, 6, "missing space after ':'"},
+        {"a: 1\nword\nb: 2\n", AP_CODE_YAML_SYNTAX, 2, 1, "expected a key with ': ' here"},
         {"a: - b\n", AP_CODE_YAML_SYNTAX, 1, 4, "list item"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
