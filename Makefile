@@ -5,6 +5,8 @@ B := build/$(VARIANT)
 CC ?= cc
 PREFIX ?= /usr/local
 DESTDIR ?=
+# make V=1 shows the commands.
+Q := $(if $(V),,@)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wformat=2 -Wundef -Wvla \
         -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings
@@ -40,37 +42,37 @@ all: $(BIN) docs/man/accelpick.1
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # The catalog is compiled into the program by the loader itself: a first program without it writes the image.
 $(B)/libcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 $(B)/mkimage: $(call obj,tools/mkimage.c) $(B)/libcore.a
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 $(B)/catalog.img: $(B)/mkimage $(DATA)
-	$(B)/mkimage data $@
+	$(Q)$(B)/mkimage data $@
 $(B)/obj/src/catalog/builtin.o: private ALL_CFLAGS += -DAP_IMAGE_PATH='"$(B)/catalog.img"'
 $(B)/obj/src/catalog/builtin.o: $(B)/catalog.img
 $(LIB): $(call obj,$(LIB_SRC) src/catalog/builtin.c)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 
 # Fits data/calibration (for developers).
 $(B)/apfit: $(call obj,tools/apfit.c) $(LIB)
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(B)/accdoc: $(call obj,tools/accdoc.c) $(LIB)
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -lcmocka -o $@
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(LINK_$(VARIANT)) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
 
 # What help says, as files; a test compares them with the program.
 .PHONY: docs
@@ -112,7 +114,7 @@ heldout: $(B)/apfit ## refit without each fold, source and chip (about ten minut
 bench: $(BIN) $(B)/bench ## speed and size, as ratios in one run
 	@tools/bench.sh $(BIN) $(B)/bench
 $(B)/bench: $(call obj,tests/bench/bench.c) $(LIB)
-	$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 lint: $(BIN) ## static analysis and house rules
 	@tools/lint.sh
 format: ## clang-format the C sources

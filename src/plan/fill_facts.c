@@ -237,10 +237,8 @@ static void fill_offer(const ap_search *search, const ap_hardware *hw, const ap_
 
 void ap_facts_of_target(const ap_search *search, const ap_hardware *hw, const ap_price *price, int pricing, ap_rule_facts *ret)
 {
-    ap_rule_facts unknown;
-    ap_rule_facts_clear(&unknown);
-    ret->chip = unknown.chip;
-    ret->offer = unknown.offer;
+    ret->chip = search->unknown_facts->chip;
+    ret->offer = search->unknown_facts->offer;
     fill_chip(search, hw, &ret->chip);
     fill_offer(search, hw, price, pricing, &ret->offer);
 }
@@ -309,11 +307,10 @@ static void fill_estimate(const ap_result *result, ap_estimate_facts *f)
 
 void ap_facts_of_result(const ap_search *search, const ap_result *result, ap_rule_facts *ret)
 {
-    ap_rule_facts unknown;
     ap_facts_of_target(search, &result->hw, result->price, result->pricing, ret);
-    ap_rule_facts_clear(&unknown);
-    ret->plan = unknown.plan;
-    ret->estimate = unknown.estimate;
+    ret->offer.target = result->target;
+    ret->plan = search->unknown_facts->plan;
+    ret->estimate = search->unknown_facts->estimate;
     if (result->plan->est.error)
         return;
     fill_plan(search, result->plan, &ret->plan);

@@ -18,7 +18,7 @@ static double fast_domain(const ap_chip *chip, double chips, double per_host)
 
 ap_hardware ap_hardware_of_instance(const ap_catalog *catalog, const ap_instance *instance, double machines)
 {
-    const ap_chip *chip = ap_catalog_find_chip(catalog, instance->chip).chip;
+    const ap_chip *chip = ap_catalog_chip(catalog, instance->chip);
     double hosts = ap_or(instance->hosts, 1), count = instance->chip_count;
     if (!(hosts >= 1))
         hosts = 1;
@@ -69,7 +69,7 @@ ap_hardware ap_hardware_of_chip(const ap_chip *chip, double count)
 
 ap_hardware ap_hardware_of_rig(const ap_catalog *catalog, const ap_rig *rig, double machines)
 {
-    ap_hardware hw = ap_hardware_of_chip(ap_catalog_find_chip(catalog, rig->chip).chip, rig->chip_count * machines);
+    ap_hardware hw = ap_hardware_of_chip(ap_catalog_chip(catalog, rig->chip), rig->chip_count * machines);
     hw.rig = rig;
     hw.machines = hw.hosts = machines;
     hw.chips_per_host = rig->chip_count;

@@ -125,6 +125,19 @@ static double fixed_or(double fixed, double value)
     return ap_known(fixed) ? fixed : value;
 }
 
+/* If the smallest there is does not fit, nothing does, and the search ends after one estimate. */
+static bool smallest_fits(layout_search *s, ap_layout layout)
+{
+    const ap_workload *w = s->workload;
+    layout.recompute = w->recompute >= 0 ? w->recompute : AP_RECOMPUTE_FULL;
+    layout.sharding = w->parallel.sharding >= 0 ? w->parallel.sharding
+                      : layout.dp == 1          ? AP_SHARD_NONE
+                      : layout.pp > 1           ? AP_SHARD_ZERO2
+                                                : AP_SHARD_ZERO3;
+    set_micro_batch(s, &layout, fixed_or(w->micro_batch, 1));
+    return try_layout(s, &layout);
+}
+
 /* One (tp, pp); false when the numbers do not divide or nothing fits. */
 static bool try_degrees(layout_search *s, double tp, double pp)
 {
@@ -137,6 +150,8 @@ static bool try_degrees(layout_search *s, double tp, double pp)
     layout.vpp = fixed_or(w->parallel.vpp, 1);
     layout.ep = fixed_or(w->parallel.ep, ap_or(job->model->experts, 0) > 1 ? fmin(largest_power_of_two(layout.dp), fmin(job->chips_per_node, job->model->experts)) : 1);
     if (ap_known(s->batch) && layout.dp > s->batch)
+        return false;
+    if (!smallest_fits(s, layout))
         return false;
     double longest_micro = fmax(1, 65536 / ap_or(job->seq_len, 1));
     return try_sharding(s, layout, fmin(longest_micro, 4096));

@@ -94,6 +94,7 @@ typedef struct ap_search {
     ap_rejection *rejected;    /* nearest first */
     size_t rejected_count, rejected_capacity;
     struct ap_reasons *reasons; /* rules at work, or NULL */
+    const struct ap_rule_facts *unknown_facts; /* what facts are before they are filled */
     struct ap_chip_plans *by_chip; /* plans of each catalog chip, by its index; other chips at the end */
     size_t targets;            /* instances x node counts looked at */
     size_t plans_evaluated;    /* layouts estimated */

@@ -27,6 +27,9 @@ ap_reasons *ap_reasons_new(ap_search *search, const ap_ruleset *set, unsigned sc
     ap_ruleset_only(set, AP_RULE_REJECT, &reasons->refusing);
     reasons->values = AP_NEW_ARRAY(search->arena, ap_cel_value, set->schema->count + 1);
     reasons->hits = AP_NEW_ARRAY(search->arena, ap_rule_hit, set->count + 1);
+    ap_rule_facts *unknown = AP_NEW(search->arena, ap_rule_facts);
+    ap_rule_facts_clear(unknown);
+    search->unknown_facts = unknown;
     ap_facts_of_job(search, &reasons->facts);
     ap_facts_unknown(set->schema, reasons->values);
     bind(reasons, set, AP_PHASE_WORKLOAD);

@@ -322,10 +322,9 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
         if (hw.chips < ap_or(c->chips.low, 0))
             continue;
         search->targets++;
-        const ap_finding *refused = search->reasons ? ap_reasons_refuse_target(search->reasons, &hw) : NULL;
+        const ap_finding *refused = machines == 1 && search->reasons ? ap_reasons_refuse_target(search->reasons, &hw) : NULL;
         if (refused) {
-            if (!fitted)
-                reject(search, name, refused, INFINITY);
+            reject(search, name, refused, INFINITY);
             return;
         }
         const ap_plan *plan = ap_search_plan(search, &hw);
@@ -373,7 +372,7 @@ void ap_search_run(ap_search *search)
 {
     for (size_t i = 0; i < search->catalog->instances.count; i++) {
         const ap_instance *instance = &search->catalog->instances.items[i];
-        const ap_chip *chip = ap_catalog_find_chip(search->catalog, instance->chip).chip;
+        const ap_chip *chip = ap_catalog_chip(search->catalog, instance->chip);
         if (!chip || !(instance->chip_count > 0))
             continue;
         const ap_finding *filtered = ap_filter_instance(search, instance, chip);

@@ -116,7 +116,7 @@ static bool instance_wanted(const ap_catalog *catalog, const ap_instance *instan
     if (!matches(&f->clouds, instance->cloud) || !matches(&f->chip_globs, instance->chip))
         return false;
     bool by_memory = ap_known(f->memory_bytes.low) || ap_known(f->memory_bytes.high);
-    const ap_chip *chip = by_memory ? ap_catalog_find_chip(catalog, instance->chip).chip : NULL;
+    const ap_chip *chip = by_memory ? ap_catalog_chip(catalog, instance->chip) : NULL;
     bool by_count = ap_known(f->chips.low) || ap_known(f->chips.high);
     return (!by_memory || (chip && ap_range_contains(f->memory_bytes, chip->memory.size))) &&
            (!by_count || ap_range_contains(f->chips, instance->chip_count));
