@@ -1,52 +1,7 @@
 /* estimate: the full breakdown for given targets. */
-#include "catalog/target.h"
 #include "cli/job.h"
 #include "plan/reasons.h"
-
-static ap_hardware hardware_of(const ap_catalog *catalog, const ap_target *target)
-{
-    if (target->rig)
-        return ap_hardware_of_rig(catalog, target->rig, target->units);
-    if (target->instance && !target->is_chip_target)
-        return ap_hardware_of_instance(catalog, target->instance, target->units);
-    ap_hardware hw = ap_hardware_of_chip(target->chip, target->chip_count);
-    hw.hosts = hw.machines = target->nodes;
-    hw.chips_per_host = target->chips_per_node;
-    return hw;
-}
-
-static void evaluate(ap_search *search, const ap_target *target, ap_result *ret)
-{
-    ap_hardware hw = hardware_of(search->catalog, target);
-    const ap_plan *plan = ap_search_plan(search, &hw);
-    *ret = (ap_result){.hw = hw, .target = target->text, .priced_from = target->priced_from};
-    ap_result_fill(search, plan, target->price, target->pricing, ret);
-    if (target->is_chip_target)
-        ap_result_set_price(ret, target->price, target->price_usd_per_h);
-}
-
-/* The targets of --on, each parsed with all faults reported. */
-static ap_status parse_targets(ap_cli *cli, const ap_search *search, ap_target **ret_targets, size_t *ret_count)
-{
-    ap_strings texts = ap_cli_list(cli, AP_O_ON);
-    const ap_constraints *limits = &search->options->constraints;
-    ap_target_options options = {.pricing = limits->pricing.count == 1 ? ap_price_kind_parse(limits->pricing.items[0]) : AP_PRICE_ON_DEMAND,
-                                 .region_globs = limits->regions.count ? &limits->regions : NULL,
-                                 .cloud_globs = limits->clouds.count ? &limits->clouds : NULL};
-    if (options.pricing < 0)
-        options.pricing = AP_PRICE_ON_DEMAND;
-    if (texts.count == 0)
-        return ap_cli_usage(cli, 306, "name hardware, such as --on h100-sxm5-80gb:8 or --on aws/p5.48xlarge", "no target given");
-    ap_target *targets = AP_NEW_ARRAY(cli->arena, ap_target, texts.count);
-    ap_status worst = AP_OK;
-    for (size_t i = 0; i < texts.count; i++) {
-        ap_status status = ap_target_parse(search->catalog, texts.items[i], &options, cli->arena, &cli->diags, &targets[i]);
-        worst = status > worst ? status : worst;
-    }
-    *ret_targets = targets;
-    *ret_count = texts.count;
-    return worst;
-}
+#include "plan/target.h"
 
 static bool over_bound(ap_cli *cli, const ap_search *search, const ap_result *result)
 {
@@ -66,24 +21,26 @@ static ap_status run(ap_cli *cli)
 {
     ap_cli_job job;
     ap_target *targets = NULL;
-    size_t count = 0;
+    ap_strings texts = ap_cli_list(cli, AP_O_ON);
     ap_status status = ap_cli_job_load(cli, cli->operand_count ? cli->operands[0] : NULL, &job);
     if (status == AP_OK)
         status = ap_cli_job_rules(cli, &job, AP_SCOPE_ESTIMATE);
+    if (texts.count == 0)
+        return ap_cli_usage(cli, 306, "name hardware, such as --on h100-sxm5-80gb:8 or --on aws/p5.48xlarge", "no target given");
     if (status == AP_OK)
-        status = parse_targets(cli, &job.search, &targets, &count);
+        status = ap_search_parse_targets(&job.search, texts.items, texts.count, &cli->diags, &targets);
     if (status != AP_OK)
         return status;
-    ap_result *results = AP_NEW_ARRAY(cli->arena, ap_result, count);
+    ap_result *results = AP_NEW_ARRAY(cli->arena, ap_result, texts.count);
     bool misfit = false, over = false;
-    for (size_t i = 0; i < count; i++) {
-        evaluate(&job.search, &targets[i], &results[i]);
+    for (size_t i = 0; i < texts.count; i++) {
+        ap_search_target(&job.search, &targets[i], &results[i]);
         const ap_estimate *est = &results[i].plan->est;
         over = ap_reasons_explain(job.search.reasons, &results[i]) || over;
         misfit = misfit || est->error || est->verdict == AP_DOES_NOT_FIT;
         over = over_bound(cli, &job.search, &results[i]) || over;
     }
-    status = ap_cli_write_doc(cli, ap_view_estimate(cli->arena, &job.search, results, count, &job.view));
+    status = ap_cli_write_doc(cli, ap_view_estimate(cli->arena, &job.search, results, texts.count, &job.view));
     if (status != AP_OK)
         return status;
     return misfit ? AP_INFEASIBLE : over ? AP_FINDINGS : AP_OK;

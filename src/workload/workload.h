@@ -53,6 +53,9 @@ enum { AP_FRAMEWORK_ANY = 7 };
 
 /* Reads a workload document (YAML or JSON; "-" = stdin). AP_IO or AP_BAD_INPUT with all findings. */
 AP_CHECKED ap_status ap_workload_load(const char *path, ap_arena *arena, ap_diags *diags, ap_workload *ret);
+/* The same from text in memory; `name` stands for it in messages. */
+AP_CHECKED ap_status ap_workload_read(const char *text, size_t len, const char *name, ap_arena *arena, ap_diags *diags,
+                                      ap_workload *ret);
 void ap_workload_init(ap_workload *workload);
 
 /* A value nobody gave, and where it came from. */

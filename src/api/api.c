@@ -1,0 +1,149 @@
+/* The public library: the same layers as the program, without a command line. */
+#include "accelpick/accelpick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/knowledge.h"
+#include "plan/reasons.h"
+#include "plan/target.h"
+#include "view/view.h"
+
+struct accelpick {
+    ap_arena *arena;
+    const ap_catalog *catalog;
+    const char *data_dir;
+};
+
+/* One question: everything it needs, gone when it is answered. */
+typedef struct question {
+    ap_arena *arena;
+    ap_diags diags;
+    ap_workload workload;
+    ap_job job;
+    ap_plan_options options;
+    ap_search search;
+    ap_view_options view;
+} question;
+
+const char *accelpick_version(void)
+{
+    return AP_VERSION;
+}
+
+void accelpick_free(char *text)
+{
+    free(text);
+}
+
+static void hand_over(const char *text, char **ret)
+{
+    if (ret)
+        *ret = text ? strdup(text) : NULL;
+}
+
+static void hand_over_diags(ap_arena *arena, const ap_diags *diags, char **ret_errors)
+{
+    ap_sbuf text;
+    ap_sbuf_init(&text, arena);
+    for (size_t i = 0; i < diags->count; i++)
+        ap_diag_format(&diags->items[i], &text);
+    hand_over(text.text, ret_errors);
+}
+
+accelpick *accelpick_open(const char *data_dir, char **ret_errors)
+{
+    ap_arena *arena = ap_arena_new();
+    ap_diags diags;
+    ap_catalog *loaded = NULL;
+    ap_diags_init(&diags, arena);
+    ap_status status = data_dir ? ap_catalog_load_dir(data_dir, arena, &diags, &loaded) : AP_OK;
+    hand_over_diags(arena, &diags, ret_errors);
+    if (status != AP_OK) {
+        ap_arena_free(arena);
+        return NULL;
+    }
+    accelpick *ap = AP_NEW(arena, accelpick);
+    ap->arena = arena;
+    ap->catalog = loaded ? loaded : ap_catalog_builtin(arena);
+    ap->data_dir = ap_arena_strdup(arena, data_dir);
+    return ap;
+}
+
+void accelpick_close(accelpick *ap)
+{
+    if (ap)
+        ap_arena_free(ap->arena);
+}
+
+static ap_status ask(const accelpick *ap, const char *workload, unsigned scope, question *q)
+{
+    *q = (question){.arena = ap_arena_new()};
+    ap_diags_init(&q->diags, q->arena);
+    ap_status status = ap_workload_read(workload, strlen(workload), "<workload>", q->arena, &q->diags, &q->workload);
+    if (status == AP_OK)
+        status = ap_job_resolve(&q->workload, ap->catalog, NULL, q->arena, &q->diags, &q->job);
+    if (status != AP_OK)
+        return status;
+    q->options = (ap_plan_options){.constraints = q->workload.constraints, .group_by = AP_GROUP_INSTANCE};
+    q->search = (ap_search){.job = &q->job,
+                            .catalog = ap->catalog,
+                            .calibration = ap_calibration_builtin(q->arena),
+                            .options = &q->options,
+                            .arena = q->arena};
+    ap_search_init(&q->search);
+    ap_knowledge_request request = {.data_dir = ap->data_dir};
+    ap_ruleset *set;
+    status = ap_knowledge_load(&request, q->arena, &q->diags, &set);
+    if (status == AP_OK)
+        q->search.reasons = ap_reasons_new(&q->search, set, scope);
+    return status;
+}
+
+static int answer(question *q, ap_status status, const ap_doc *doc, char **ret_json, char **ret_errors)
+{
+    ap_render_options options = {.format = AP_FORMAT_JSON};
+    ap_sbuf text;
+    ap_sbuf_init(&text, q->arena);
+    ap_status rendered = doc ? ap_doc_render(doc, &options, &text) : AP_OK;
+    hand_over(doc && rendered == AP_OK ? text.text : NULL, ret_json);
+    hand_over_diags(q->arena, &q->diags, ret_errors);
+    ap_arena_free(q->arena);
+    return rendered != AP_OK ? (int)rendered : (int)status;
+}
+
+int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
+{
+    question q;
+    ap_status status = ask(ap, workload, AP_SCOPE_RECOMMEND, &q);
+    if (status != AP_OK)
+        return answer(&q, status, NULL, ret_json, ret_errors);
+    ap_search_run(&q.search);
+    for (size_t i = 0; i < q.search.result_count; i++)
+        (void)ap_reasons_explain(q.search.reasons, &q.search.results[i]);
+    const ap_doc *doc = ap_view_recommendation(q.arena, &q.search, NULL, 0, &q.view);
+    return answer(&q, q.search.result_count ? AP_OK : AP_INFEASIBLE, doc, ret_json, ret_errors);
+}
+
+int accelpick_estimate(accelpick *ap, const char *workload, const char *const *targets, char **ret_json, char **ret_errors)
+{
+    question q;
+    ap_target *parsed = NULL;
+    size_t count = 0;
+    while (targets && targets[count])
+        count++;
+    ap_status status = ask(ap, workload, AP_SCOPE_ESTIMATE, &q);
+    if (status == AP_OK)
+        status = ap_search_parse_targets(&q.search, targets, count, &q.diags, &parsed);
+    if (status != AP_OK)
+        return answer(&q, status, NULL, ret_json, ret_errors);
+    ap_result *results = AP_NEW_ARRAY(q.arena, ap_result, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        ap_search_target(&q.search, &parsed[i], &results[i]);
+        (void)ap_reasons_explain(q.search.reasons, &results[i]);
+        if (results[i].plan->est.error || results[i].plan->est.verdict == AP_DOES_NOT_FIT)
+            status = AP_INFEASIBLE;
+    }
+    const ap_doc *doc = ap_view_estimate(q.arena, &q.search, results, count, &q.view);
+    return answer(&q, status, doc, ret_json, ret_errors);
+}

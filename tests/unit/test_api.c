@@ -1,0 +1,65 @@
+/* The public header alone must be enough to ask and to get an answer. */
+#include "accelpick/accelpick.h"
+
+#include "testing.h"
+
+static void test_recommend_answers_json(void **state)
+{
+    (void)state;
+    accelpick *ap = accelpick_open(NULL, NULL);
+    assert_non_null(ap);
+    char *json = NULL, *errors = NULL;
+    int code = accelpick_recommend(ap, "model: llama-3.1-8b\nmethod: lora\ndata: {tokens: 200M}\n", &json, &errors);
+    assert_int_equal(code, 0);
+    assert_non_null(json);
+    assert_non_null(strstr(json, "\"kind\": \"recommendation\""));
+    accelpick_free(json);
+    accelpick_free(errors);
+    accelpick_close(ap);
+}
+
+static void test_bad_workload_is_explained(void **state)
+{
+    (void)state;
+    accelpick *ap = accelpick_open(NULL, NULL);
+    char *json = NULL, *errors = NULL;
+    int code = accelpick_recommend(ap, "modle: resnet50\n", &json, &errors);
+    assert_int_equal(code, 4);
+    assert_null(json);
+    assert_non_null(strstr(errors, "<workload>:1:1: error:"));
+    accelpick_free(errors);
+    accelpick_close(ap);
+}
+
+static void test_estimate_says_when_it_does_not_fit(void **state)
+{
+    (void)state;
+    accelpick *ap = accelpick_open(NULL, NULL);
+    const char *targets[] = {"t4:1", NULL};
+    char *json = NULL;
+    int code = accelpick_estimate(ap, "model: llama-3.1-8b\nmethod: finetune\ndata: {tokens: 1M}\n", targets, &json, NULL);
+    assert_int_equal(code, 3);
+    assert_non_null(strstr(json, "does-not-fit"));
+    accelpick_free(json);
+    accelpick_close(ap);
+}
+
+static void test_unknown_data_folder_gives_no_handle(void **state)
+{
+    (void)state;
+    char *errors = NULL;
+    assert_null(accelpick_open("/nonexistent", &errors));
+    assert_non_null(errors);
+    accelpick_free(errors);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recommend_answers_json),
+        cmocka_unit_test(test_bad_workload_is_explained),
+        cmocka_unit_test(test_estimate_says_when_it_does_not_fit),
+        cmocka_unit_test(test_unknown_data_folder_gives_no_handle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
