@@ -67,6 +67,24 @@ static ap_status add_rules(const char *dir, const char *section, ap_arena *arena
     return status;
 }
 
+/* Pages that `accelpick explain` looks things up in. A page that is not written yet is left out. */
+static ap_status add_pages(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
+{
+    static const char *const pages[] = {"model.md", "diagnostics.md"};
+    ap_status status = AP_OK;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages && status == AP_OK; i++) {
+        const char *path = ap_arena_printf(arena, "%s/../docs/%s", dir, pages[i]);
+        char *text;
+        size_t len;
+        if (!ap_file_exists(path))
+            continue;
+        status = ap_file_read(path, (size_t)4 << 20, arena, diags, &text, &len);
+        if (status == AP_OK)
+            ap_image_add_bytes(image, ap_arena_printf(arena, "docs/%s", pages[i]), text, len);
+    }
+    return status;
+}
+
 /* A folder without any file is a catalog without records: the program then links and says so. */
 static ap_status add_catalog(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
 {
@@ -103,6 +121,8 @@ int main(int argc, char **argv)
         status = add_rules(argv[1], "rules", arena, &diags, &image);
     if (status == AP_OK)
         status = add_rules(argv[1], "policies", arena, &diags, &image);
+    if (status == AP_OK)
+        status = add_pages(argv[1], arena, &diags, &image);
     if (status == AP_OK)
         status = ap_file_write_atomic(argv[2], image.text, image.len, &diags);
     return finish(status, &diags, arena);

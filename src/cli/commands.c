@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 extern const ap_command ap_cmd_recommend, ap_cmd_estimate;
-extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules;
+extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules, ap_cmd_explain;
 extern const ap_command ap_cmd_doctor, ap_cmd_completion, ap_cmd_help, ap_cmd_version;
 extern const ap_command ap_cmd_accuracy, ap_cmd_calibrate;
 
@@ -12,6 +12,7 @@ const ap_command *const ap_commands[] = {
     &ap_cmd_list,
     &ap_cmd_show,
     &ap_cmd_catalog,
+    &ap_cmd_explain,
     &ap_cmd_rules,
     &ap_cmd_accuracy,
     &ap_cmd_calibrate,
