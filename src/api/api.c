@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/advice.h"
 #include "plan/knowledge.h"
 #include "plan/reasons.h"
 #include "plan/target.h"
@@ -121,7 +122,9 @@ int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, ch
     ap_search_run(&q.search);
     for (size_t i = 0; i < q.search.result_count; i++)
         (void)ap_reasons_explain(q.search.reasons, &q.search.results[i]);
-    const ap_doc *doc = ap_view_recommendation(q.arena, &q.search, NULL, 0, &q.view);
+    const ap_advice *advice;
+    size_t advice_count = ap_search_advise(&q.search, &advice);
+    const ap_doc *doc = ap_view_recommendation(q.arena, &q.search, advice, advice_count, &q.view);
     return answer(&q, q.search.result_count ? AP_OK : AP_INFEASIBLE, doc, ret_json, ret_errors);
 }
 

@@ -1,5 +1,6 @@
 /* recommend: ranked hardware for a workload. */
 #include "cli/job.h"
+#include "plan/advice.h"
 #include "plan/reasons.h"
 
 /* Reasons cost time, so only rows that will be seen get them; ranges of machine formats are all seen. */
@@ -21,7 +22,9 @@ static ap_status run(ap_cli *cli)
         return status;
     ap_search_run(&job.search);
     explain_shown(cli, &job);
-    ap_doc *doc = ap_view_recommendation(cli->arena, &job.search, NULL, 0, &job.view);
+    const ap_advice *advice;
+    size_t advice_count = ap_search_advise(&job.search, &advice);
+    ap_doc *doc = ap_view_recommendation(cli->arena, &job.search, advice, advice_count, &job.view);
     status = ap_cli_sort_items(cli, doc, "results");
     if (status == AP_OK)
         status = ap_cli_write_doc(cli, doc);

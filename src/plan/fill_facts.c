@@ -37,7 +37,14 @@ static double state_bytes(const ap_job *job)
     switch (job->method) {
     case AP_METHOD_LORA: return 2 * params;
     case AP_METHOD_QLORA: return 0.55 * params;
-    default: return (job->optimizer == AP_OPT_SGD ? 8 : job->optimizer == AP_OPT_ADAMW_8BIT ? 8 : 12) * params;
+    default: break;
+    }
+    switch (job->optimizer) {
+    case AP_OPT_SGD:
+    case AP_OPT_ADAMW_8BIT:
+    case AP_OPT_ADAMW_BF16:
+    case AP_OPT_ADAFACTOR: return 8 * params;
+    default: return 12 * params;
     }
 }
 

@@ -325,6 +325,9 @@ static void resolve_settings(resolver *r)
     }
     job->precision = w->precision;
     job->base_precision = w->base_precision;
+    bool table = ap_streq(job->model.domain, "trees") || ap_streq(job->model.domain, "classic");
+    if (job->precision < 0 && !table)
+        ap_job_assume(job, "precision", "the fastest 16 bit that the chip has", "auto");
     if (job->base_precision < 0 && job->method == AP_METHOD_QLORA) {
         job->base_precision = AP_PREC_NF4;
         ap_job_assume(job, "base_precision", "usual for qlora", "nf4");

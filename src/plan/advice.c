@@ -1,0 +1,212 @@
+#include "plan/advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+#define MOST_ADVICE 16
+#define WORTH_FRACTION 0.03 /* less than 3 % of the bill or the time is noise beside the band */
+
+typedef struct advisor {
+    ap_search *search;
+    const ap_result *best;
+    ap_advice *items;
+    size_t count;
+} advisor;
+
+static void add(advisor *a, const char *id, double saves_usd, double saves_h, const char *message)
+{
+    bool money = saves_usd > WORTH_FRACTION * a->best->cost_p50, time = saves_h > WORTH_FRACTION * a->best->hours_p50;
+    if ((money || time) && a->count < MOST_ADVICE)
+        a->items[a->count++] = (ap_advice){id, message, saves_usd, saves_h};
+}
+
+static const char *savings(const advisor *a, const char *what, double saves_usd, double saves_h)
+{
+    ap_sbuf text;
+    ap_sbuf_init(&text, a->search->arena);
+    ap_sbuf_add(&text, what);
+    if (fabs(saves_usd) >= 0.005)
+        ap_sbuf_printf(&text, ": %s %.3g USD", saves_usd >= 0 ? "saves" : "costs", fabs(saves_usd));
+    if (fabs(saves_h) >= 0.005)
+        ap_sbuf_printf(&text, "%s %s %.3g h", fabs(saves_usd) >= 0.005 ? "," : ":", saves_h >= 0 ? "saves" : "takes", fabs(saves_h));
+    return text.text;
+}
+
+/* The same machine bought otherwise. */
+static void advise_pricing(advisor *a)
+{
+    const ap_result *best = a->best;
+    if (!best->price || !best->hw.instance)
+        return;
+    const struct {
+        int pricing;
+        const char *id, *what;
+    } kinds[] = {{AP_PRICE_SPOT, "AP1901", "spot instead of on-demand, if the job saves checkpoints"},
+                 {AP_PRICE_RESERVED_1Y, "AP1902", "a commitment of a year, if the machine stays busy"},
+                 {AP_PRICE_RESERVED_3Y, "AP1902", "a commitment of three years, if the machine stays busy"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const ap_price *price = ap_instance_cheapest(best->hw.instance, kinds[i].pricing, &a->search->options->constraints.regions);
+        if (!price || best->pricing == kinds[i].pricing)
+            continue;
+        double saves = best->cost_p50 - ap_price_usd(price, kinds[i].pricing) * best->hw.machines * best->hours_p50;
+        const char *what = ap_arena_printf(a->search->arena, "%s (%s)", kinds[i].what, price->region);
+        add(a, kinds[i].id, saves, 0, savings(a, what, saves, 0));
+    }
+}
+
+/* The cheapest and the fastest of the ranking, where they are others than the first. */
+static void advise_extremes(advisor *a)
+{
+    const ap_result *cheapest = a->best, *fastest = a->best;
+    for (size_t i = 0; i < a->search->result_count; i++) {
+        const ap_result *r = &a->search->results[i];
+        cheapest = r->cost_p50 < cheapest->cost_p50 ? r : cheapest;
+        fastest = r->hours_p50 < fastest->hours_p50 ? r : fastest;
+    }
+    const struct {
+        const ap_result *other;
+        const char *id, *what;
+    } ends[] = {{cheapest, "AP1903", "the cheapest that fits is"}, {fastest, "AP1904", "the fastest that fits is"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (ends[i].other == a->best)
+            continue;
+        double usd = a->best->cost_p50 - ends[i].other->cost_p50, hours = a->best->hours_p50 - ends[i].other->hours_p50;
+        add(a, ends[i].id, usd, hours, savings(a, ap_arena_printf(a->search->arena, "%s %s", ends[i].what, ends[i].other->target), usd, hours));
+    }
+}
+
+typedef struct variant {
+    const char *id, *what;
+    bool (*change)(ap_job *job, ap_workload *workload); /* false: does not apply */
+} variant;
+
+static bool use_bf16(ap_job *job, ap_workload *workload)
+{
+    (void)workload;
+    bool applies = job->precision == AP_PREC_FP32 || job->precision == AP_PREC_TF32;
+    job->precision = AP_PREC_BF16;
+    return applies;
+}
+
+static bool use_fp8(ap_job *job, ap_workload *workload)
+{
+    (void)workload;
+    bool applies = ap_streq(job->model.domain, "llm") && job->method == AP_METHOD_PRETRAIN && (job->precision < 0 || job->precision == AP_PREC_BF16);
+    job->precision = AP_PREC_FP8;
+    return applies;
+}
+
+static bool use_flash(ap_job *job, ap_workload *workload)
+{
+    (void)job;
+    bool applies = workload->flash_attention == 0;
+    workload->flash_attention = 1;
+    return applies;
+}
+
+static bool use_compile(ap_job *job, ap_workload *workload)
+{
+    (void)job;
+    bool applies = workload->compile == 0;
+    workload->compile = 1;
+    return applies;
+}
+
+static bool free_recompute(ap_job *job, ap_workload *workload)
+{
+    (void)job;
+    bool applies = workload->recompute > AP_RECOMPUTE_NONE;
+    workload->recompute = -1;
+    return applies;
+}
+
+static bool free_micro_batch(ap_job *job, ap_workload *workload)
+{
+    (void)job;
+    bool applies = ap_known(workload->micro_batch);
+    workload->micro_batch = AP_UNKNOWN;
+    return applies;
+}
+
+static bool use_lora(ap_job *job, ap_workload *workload)
+{
+    (void)workload;
+    bool applies = job->method == AP_METHOD_FINETUNE && ap_streq(job->model.domain, "llm") && job->model.params > 1e9;
+    job->method = AP_METHOD_LORA;
+    job->lora_rank = 16;
+    job->lora_target_count = 7;
+    return applies;
+}
+
+static const variant variants[] = {
+    {"AP1911", "bf16 instead of 32 bit", use_bf16},
+    {"AP1912", "fp8 matrix products, if the loss stays stable", use_fp8},
+    {"AP1913", "flash attention switched on", use_flash},
+    {"AP1914", "a compiled model", use_compile},
+    {"AP1915", "recompute only as far as memory needs it", free_recompute},
+    {"AP1916", "the micro-batch that fits instead of a fixed one", free_micro_batch},
+    {"AP1917", "LoRA adapters instead of full fine-tuning, where quality allows", use_lora},
+};
+
+/* The job done otherwise on the same machines, estimated again. */
+static void advise_variant(advisor *a, const variant *v)
+{
+    ap_search *search = a->search;
+    ap_workload *workload = AP_NEW(search->arena, ap_workload);
+    ap_job *job = AP_NEW(search->arena, ap_job);
+    *workload = *search->job->workload;
+    *job = *search->job;
+    job->workload = workload;
+    if (!v->change(job, workload))
+        return;
+    ap_search other = {.job = job, .catalog = search->catalog, .calibration = search->calibration,
+                       .options = search->options, .arena = search->arena};
+    ap_result result = {.hw = a->best->hw};
+    ap_search_init(&other);
+    const ap_plan *plan = ap_search_plan(&other, &a->best->hw);
+    if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT)
+        return;
+    ap_result_fill(&other, plan, a->best->price, a->best->pricing, &result);
+    double usd = a->best->cost_p50 - result.cost_p50, hours = a->best->hours_p50 - result.hours_p50;
+    add(a, v->id, usd, hours, savings(a, v->what, usd, hours));
+}
+
+/* Published runs stop before the nominal epochs when the target is met. */
+static void advise_early_stopping(advisor *a)
+{
+    const ap_recipe *recipe = a->search->job->recipe;
+    if (!recipe || !(recipe->early_stop_factor < 1))
+        return;
+    double share = 1 - recipe->early_stop_factor;
+    double usd = a->best->cost_p50 * share, hours = a->best->hours_p50 * share;
+    const char *what = ap_arena_printf(a->search->arena, "early stopping: published runs needed %.0f %% of the epochs", 100 * recipe->early_stop_factor);
+    add(a, "AP1918", usd, hours, savings(a, what, usd, hours));
+}
+
+static int compare(const void *left, const void *right)
+{
+    const ap_advice *a = left, *b = right;
+    double x = ap_or(a->saves_usd, 0), y = ap_or(b->saves_usd, 0);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return strcmp(a->message, b->message);
+}
+
+size_t ap_search_advise(ap_search *search, const ap_advice **ret_items)
+{
+    *ret_items = NULL;
+    if (search->result_count == 0 || !ap_known(search->results[0].hours_p50))
+        return 0;
+    advisor a = {.search = search, .best = &search->results[0], .items = AP_NEW_ARRAY(search->arena, ap_advice, MOST_ADVICE)};
+    advise_pricing(&a);
+    advise_extremes(&a);
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        advise_variant(&a, &variants[i]);
+    advise_early_stopping(&a);
+    if (a.count)
+        qsort(a.items, a.count, sizeof *a.items, compare);
+    *ret_items = a.items;
+    return a.count;
+}
