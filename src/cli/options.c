@@ -144,14 +144,16 @@ static ap_status scan(ap_cli *cli, int argc, char **argv)
     const char *shorts = build_short_options(cli->arena);
     ap_status status = AP_OK;
     int refused = -1; /* a refused cluster of short options is reported once */
+    int before = -1;  /* where the last call stood: when it did not move on, a cluster is being read */
     opterr = 0;
     optind = 0; /* glibc: start afresh */
     for (;;) {
         int at = optind ? optind : 1, index = -1;
-        if (optind > 0 && optind < argc && is_negative_operand(argv[optind])) {
+        if (optind > 0 && optind < argc && optind != before && is_negative_operand(argv[optind])) {
             cli->operands[cli->operand_count++] = argv[optind++];
             continue;
         }
+        before = at;
         optopt = 0;
         int c = getopt_long(argc, argv, shorts, longs, &index);
         if (c == -1)

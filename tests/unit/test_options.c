@@ -146,6 +146,7 @@ static void dashes_and_order(void **state)
 
 static void wrong_commands_and_operands(void **state)
 {
+    assert_non_null(testing_find(&parse(state, "-3re-", AP_USAGE)->diags, 51)); /* read past argv once */
     assert_non_null(testing_find(&parse(state, "al", AP_USAGE)->diags, 50));
     assert_non_null(testing_find(&parse(state, "", AP_USAGE)->diags, 50));
     assert_non_null(testing_find(&parse(state, "few", AP_USAGE)->diags, 57));
