@@ -104,14 +104,46 @@ static ap_status run_test(ap_cli *cli)
     return report_tests(cli, set, tests, count);
 }
 
+static const ap_column fact_columns[] = {
+    {.title = "Fact", .path = "fact", .priority = 1},       {.title = "Kind", .path = "kind", .priority = 1},
+    {.title = "Unit", .path = "unit", .priority = 2},       {.title = "Known per", .path = "known_per", .priority = 3},
+    {.title = "Meaning", .path = "meaning", .priority = 1, .flexible = true},
+};
+
+static ap_status run_facts(ap_cli *cli)
+{
+    static const char *const phases[] = {"run", "target", "plan"};
+    static const char *const kinds[] = {[AP_CEL_BOOL] = "bool", [AP_CEL_INT] = "int", [AP_CEL_DOUBLE] = "double",
+                                        [AP_CEL_STRING] = "string", [AP_CEL_LIST] = "list of string"};
+    ap_doc *doc = ap_cli_new_doc(cli, "facts");
+    ap_value *items = ap_value_list(cli->arena);
+    for (size_t i = 0; i < ap_plan_fact_schema.count; i++) {
+        const ap_fact *fact = &ap_plan_fact_schema.facts[i];
+        ap_value *row = ap_value_map(cli->arena);
+        if (cli->operand_count > 1 && !ap_glob_match(cli->operands[1], fact->path))
+            continue;
+        ap_value_put(cli->arena, row, "fact", ap_value_text(cli->arena, fact->path));
+        ap_value_put(cli->arena, row, "kind", ap_value_text(cli->arena, kinds[fact->kind]));
+        ap_value_put(cli->arena, row, "unit", ap_value_text(cli->arena, fact->unit));
+        ap_value_put(cli->arena, row, "known_per", ap_value_text(cli->arena, phases[fact->phase]));
+        ap_value_put(cli->arena, row, "meaning", ap_value_text(cli->arena, fact->doc));
+        ap_value_push(cli->arena, items, row);
+    }
+    ap_value_put(cli->arena, doc->root, "items", items);
+    ap_doc_table(doc, items, fact_columns, sizeof fact_columns / sizeof *fact_columns)->main = true;
+    return ap_cli_write_doc(cli, doc);
+}
+
 static ap_status run(ap_cli *cli)
 {
-    static const char *const words[] = {"eval", "test", NULL};
+    static const char *const words[] = {"eval", "test", "facts", NULL};
     switch (ap_cli_subcommand(cli, words)) {
     case 0:
         return run_eval(cli);
     case 1:
         return run_test(cli);
+    case 2:
+        return run_facts(cli);
     default:
         return AP_USAGE;
     }
@@ -120,21 +152,23 @@ static ap_status run(ap_cli *cli)
 static const ap_example examples[] = {
     {"rules eval '2 in [1, 2] && \"a\".startsWith(\"a\")'", "the value of an expression"},
     {"rules test", "the examples of all built-in rules and policy packs"},
+    {"rules facts 'chip.*'", "what a rule may ask about a chip"},
 };
 
 const ap_command ap_cmd_rules = {
     .name = "rules",
-    .synopsis = "eval EXPR\ntest [FILE...]",
-    .summary = "evaluate a rule expression; run the rules' own examples",
+    .synopsis = "eval EXPR\ntest [FILE...]\nfacts [GLOB]",
+    .summary = "evaluate a rule expression; run the rules' own examples; list the facts they may name",
     .description = "eval prints the value of EXPR as JSON. Names in EXPR are looked up in the JSON object of --facts. An expression that\n"
                    "cannot be read or evaluated ends with exit code 4.\n\n"
-                   "test runs the examples that every rule carries: those of the program, or those of the given files.",
+                   "test runs the examples that every rule carries: those of the program, or those of the given files.\n\n"
+                   "facts lists the names that a rule may use, with kind and unit.",
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .groups = AP_G_OUTPUT | AP_G_FACTS | AP_G_RULES | AP_G_DATA,
     .min_operands = 1,
     .max_operands = AP_ANY_NUMBER,
-    .operand = "eval or test",
-    .values = "eval test",
+    .operand = "eval, test or facts",
+    .values = "eval test facts",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* Rules for people: messages with facts put in, evidence, and the reference of facts. */
+/* Rules for people: messages with facts put in, and evidence. */
 #include <math.h>
 #include <string.h>
 
@@ -103,16 +103,4 @@ size_t ap_rule_evidence_of(const ap_ruleset *set, const ap_rule_item *item, cons
     }
     *ret_items = items;
     return count;
-}
-
-void ap_facts_write_markdown(const ap_fact_schema *schema, ap_sbuf *out)
-{
-    static const char *const phases[] = {"run", "target", "plan"};
-    ap_sbuf_add(out, "| fact | kind | unit | known per | meaning |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < schema->count; i++) {
-        const ap_fact *fact = &schema->facts[i];
-        ap_sbuf_printf(out, "| `%s` | %s | %s | %s | %s |\n", fact->path,
-                       fact->kind == AP_CEL_LIST ? "list of string" : ap_cel_kind_text(fact->kind), fact->unit ? fact->unit : "",
-                       phases[fact->phase], fact->doc ? fact->doc : "");
-    }
 }

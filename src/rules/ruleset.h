@@ -128,7 +128,4 @@ size_t ap_ruleset_test(const ap_ruleset *set, ap_arena *arena, const ap_rule_tes
 
 extern const char *const ap_rule_action_names[], *const ap_rule_scope_names[], *const ap_rule_mode_names[];
 
-/* Reference of the facts as a Markdown table, for docs/rules.md. */
-void ap_facts_write_markdown(const ap_fact_schema *schema, ap_sbuf *out);
-
 #endif
