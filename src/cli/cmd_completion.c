@@ -65,6 +65,9 @@ static void add_bash_operands(ap_sbuf *out, const ap_command *command)
         ap_sbuf_add(out, "compopt -o default ;;\n");
     else if (ap_streq(command->values, "commands"))
         ap_sbuf_add(out, "_accelpick_words \"$commands\" ;;\n");
+    else if (ap_streq(command->operand, "KIND NAME")) /* the kind before it says which names */
+        ap_sbuf_printf(out, "case \" %s \" in *\" $prev \"*) _accelpick_names \"$prev\" ;; *) _accelpick_words \"%s\" ;; "
+                            "esac ;;\n", command->values, command->values);
     else
         ap_sbuf_printf(out, "_accelpick_words \"%s\" ;;\n", command->values);
 }
