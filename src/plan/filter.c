@@ -42,14 +42,17 @@ static const ap_finding *check_names(const ap_search *search, const ap_instance 
     return NULL;
 }
 
-/* Chips that a second, independent seller also has; TPUs and Trainium do not. */
-static bool sold_elsewhere(const ap_search *search, const ap_instance *instance)
+/* Portable: at least two independent sellers have the chip. TPUs and Trainium have one; notebooks are not sellers. */
+static bool sold_by_several(const ap_search *search, const char *chip)
 {
+    const char *first = NULL;
     for (size_t i = 0; i < search->catalog->instances.count; i++) {
         const ap_instance *other = &search->catalog->instances.items[i];
-        if (ap_streq(other->chip, instance->chip) && !ap_streq(other->cloud, instance->cloud) &&
-            !ap_streq(other->market, "notebook") && !ap_streq(other->market, "free"))
+        if (!ap_streq(other->chip, chip) || ap_streq(other->market, "notebook") || ap_streq(other->market, "free"))
+            continue;
+        if (first && !ap_streq(first, other->cloud))
             return true;
+        first = other->cloud;
     }
     return false;
 }
@@ -70,8 +73,8 @@ const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance 
         return refuse(search, "AP8005",
                       ap_arena_printf(search->arena, "host memory %.0f GiB is outside the range asked for",
                                       instance->memory / 1073741824.0));
-    if (c->portable == 1 && !sold_elsewhere(search, instance))
-        return refuse(search, "AP1016", ap_arena_printf(search->arena, "only %s has %s", instance->cloud, chip->name));
+    if (c->portable == 1 && !sold_by_several(search, instance->chip))
+        return refuse(search, "AP1116", ap_arena_printf(search->arena, "only one cloud has %s", chip->name));
     return NULL;
 }
 

@@ -1,0 +1,231 @@
+/* The planner: promises that must hold for any catalog and any job. */
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "estimate/calibration.h"
+#include "plan/advice.h"
+#include "plan/plan.h"
+#include "testing.h"
+
+typedef struct planned {
+    ap_arena *arena;
+    ap_diags diags;
+    ap_workload workload;
+    ap_job job;
+    ap_plan_options options;
+    ap_search search;
+} planned;
+
+static const ap_catalog *catalog(void)
+{
+    static ap_catalog *loaded;
+    if (!loaded)
+        loaded = ap_catalog_builtin(ap_arena_new());
+    return loaded;
+}
+
+/* Heap, so that pointers between the parts stay good. */
+static planned *plan(const char *text, ap_grouping grouping)
+{
+    planned *p = calloc(1, sizeof *p);
+    p->arena = ap_arena_new();
+    ap_diags_init(&p->diags, p->arena);
+    ap_workload_init(&p->workload);
+    assert_int_equal(ap_workload_read(text, strlen(text), "w", p->arena, &p->diags, &p->workload), AP_OK);
+    assert_int_equal(ap_job_resolve(&p->workload, catalog(), NULL, p->arena, &p->diags, &p->job), AP_OK);
+    p->options = (ap_plan_options){.constraints = p->workload.constraints, .group_by = grouping};
+    p->search = (ap_search){.job = &p->job, .catalog = catalog(), .calibration = ap_calibration_builtin(p->arena),
+                            .options = &p->options, .arena = p->arena};
+    ap_search_init(&p->search);
+    ap_search_run(&p->search);
+    return p;
+}
+
+static void done(planned *p)
+{
+    ap_arena_free(p->arena);
+    free(p);
+}
+
+#define LORA "model: llama-3.1-8b\nmethod: lora\ndata: {tokens: 200M}\n"
+
+static void test_results_fit_are_ordered_and_use_every_chip(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA, AP_GROUP_INSTANCE);
+    assert_true(p->search.result_count > 20);
+    double before = 0;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_result *r = &p->search.results[i];
+        const ap_layout *l = &r->plan->est.layout;
+        assert_true(r->plan->est.peak_bytes <= r->plan->est.capacity_bytes);
+        assert_near(l->dp * l->tp * l->pp * l->cp, r->hw.chips, 1e-12);
+        assert_true(l->dp * l->micro_batch * l->accum >= p->job.global_batch);
+        assert_true(r->score >= before);
+        assert_true(r->hours_p10 <= r->hours_p50 && r->hours_p50 <= r->hours_p90);
+        assert_int_equal(r->rank, (int)i + 1);
+        before = r->score;
+    }
+    done(p);
+}
+
+static void test_balanced_score_is_the_geometric_mean(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {clouds: [aws, gcp, lambda]}\n", AP_GROUP_INSTANCE);
+    double cost = INFINITY, hours = INFINITY;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        cost = fmin(cost, p->search.results[i].cost_p50);
+        hours = fmin(hours, p->search.results[i].hours_p50);
+    }
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_result *r = &p->search.results[i];
+        assert_near(r->score, sqrt(r->cost_p50 / cost * (r->hours_p50 / hours)), 1e-9);
+    }
+    done(p);
+}
+
+static void test_pareto_front_has_no_dominated_member(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {clouds: [aws, azure]}\n", AP_GROUP_NONE);
+    for (size_t i = 0; i < p->search.result_count; i++)
+        for (size_t k = 0; k < p->search.result_count && p->search.results[i].pareto; k++) {
+            const ap_result *a = &p->search.results[i], *b = &p->search.results[k];
+            assert_false(b->cost_p50 < a->cost_p50 && b->hours_p50 < a->hours_p50);
+        }
+    done(p);
+}
+
+static void test_limits_reject_with_their_reason(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {budget: 20, deadline: 2h}\n", AP_GROUP_INSTANCE);
+    size_t over_budget = 0, over_deadline = 0;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        assert_true(p->search.results[i].cost_p50 <= 20);
+        assert_true(p->search.results[i].hours_p50 <= 2);
+    }
+    for (size_t i = 0; i < p->search.rejected_count; i++) {
+        over_budget += strcmp(p->search.rejected[i].rule, "AP8011") == 0;
+        over_deadline += strcmp(p->search.rejected[i].rule, "AP8010") == 0;
+        assert_true(p->search.rejected[i].message[0] != '\0');
+    }
+    assert_true(over_budget > 0 && over_deadline > 0);
+    done(p);
+}
+
+static void test_filters_keep_only_what_was_asked(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {clouds: [aws], regions: [\"us-*\"], chips: 8..16, memory: 80GB.., exclude: [\"p5e*\"]}\n", AP_GROUP_REGION);
+    assert_true(p->search.result_count > 0);
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_result *r = &p->search.results[i];
+        assert_string_equal(r->hw.instance->cloud, "aws");
+        assert_int_equal(strncmp(r->price->region, "us-", 3), 0);
+        assert_true(r->hw.chips >= 8 && r->hw.chips <= 16);
+        assert_true(r->hw.chip->memory.size >= 80e9);
+        assert_int_not_equal(strncmp(r->hw.instance->name, "p5e", 3), 0);
+    }
+    done(p);
+}
+
+static void test_portable_leaves_out_single_cloud_chips(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {portable: true}\n", AP_GROUP_INSTANCE);
+    for (size_t i = 0; i < p->search.result_count; i++)
+        assert_int_not_equal(p->search.results[i].hw.chip->kind, AP_CHIP_TPU);
+    done(p);
+}
+
+static void test_groups_do_not_repeat(void **state)
+{
+    (void)state;
+    planned *p = plan(LORA "constraints: {pricing: [any]}\n", AP_GROUP_CHIP);
+    for (size_t i = 0; i < p->search.result_count; i++)
+        for (size_t k = i + 1; k < p->search.result_count; k++)
+            assert_ptr_not_equal(p->search.results[i].hw.chip, p->search.results[k].hw.chip);
+    done(p);
+}
+
+static void test_the_same_question_has_the_same_answer(void **state)
+{
+    (void)state;
+    planned *a = plan(LORA, AP_GROUP_INSTANCE), *b = plan(LORA, AP_GROUP_INSTANCE);
+    assert_int_equal(a->search.result_count, b->search.result_count);
+    for (size_t i = 0; i < a->search.result_count; i++)
+        assert_string_equal(a->search.results[i].target, b->search.results[i].target);
+    done(a);
+    done(b);
+}
+
+static void test_fixed_layout_is_kept(void **state)
+{
+    (void)state;
+    planned *p = plan("model: llama-3.1-8b\nmethod: finetune\ndata: {tokens: 200M}\nmicro_batch: 1\nrecompute: full\n"
+                      "parallel: {tp: 2, pp: 1, sharding: zero3}\nconstraints: {chips: 8}\n", AP_GROUP_INSTANCE);
+    assert_true(p->search.result_count > 0);
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_layout *l = &p->search.results[i].plan->est.layout;
+        assert_near(l->tp, 2, 0);
+        assert_near(l->micro_batch, 1, 0);
+        assert_int_equal(l->recompute, AP_RECOMPUTE_FULL);
+        assert_int_equal(l->sharding, AP_SHARD_ZERO3);
+    }
+    done(p);
+}
+
+static void test_every_model_gets_an_answer(void **state)
+{
+    (void)state;
+    size_t answered = 0, models = catalog()->models.count;
+    for (size_t i = 0; i < models; i += 13) { /* every 13th: all take a minute under sanitizers */
+        const ap_model *model = &catalog()->models.items[i];
+        char text[400];
+        bool table = ap_streq(model->domain, "trees") || ap_streq(model->domain, "classic");
+        snprintf(text, sizeof text, "model: \"%s\"\ndata: {%s}\nconstraints: {clouds: [gcp, lambda]}\n", model->id,
+                 table ? "rows: 1M, features: 30" : "samples: 100k, epochs: 1");
+        planned *p = plan(text, AP_GROUP_CHIP);
+        if (p->search.result_count == 0)
+            print_message("no result for %s: %s\n", model->id, p->search.rejected_count ? p->search.rejected[0].message : "?");
+        answered += p->search.result_count > 0;
+        for (size_t k = 0; k < p->search.result_count; k++)
+            assert_true(p->search.results[k].plan->est.step_s > 0 && isfinite(p->search.results[k].plan->est.step_s));
+        done(p);
+    }
+    assert_true(answered * 100 >= (models / 13) * 95);
+}
+
+static void test_advice_saves_what_it_says(void **state)
+{
+    (void)state;
+    planned *p = plan("model: llama-3.1-8b\nmethod: finetune\ndata: {tokens: 200M}\nconstraints: {clouds: [aws]}\n", AP_GROUP_INSTANCE);
+    const ap_advice *advice;
+    size_t count = ap_search_advise(&p->search, &advice);
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(advice[i].message);
+        assert_true(advice[i].saves_usd <= p->search.results[0].cost_p50);
+    }
+    done(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results_fit_are_ordered_and_use_every_chip),
+        cmocka_unit_test(test_balanced_score_is_the_geometric_mean),
+        cmocka_unit_test(test_pareto_front_has_no_dominated_member),
+        cmocka_unit_test(test_limits_reject_with_their_reason),
+        cmocka_unit_test(test_filters_keep_only_what_was_asked),
+        cmocka_unit_test(test_portable_leaves_out_single_cloud_chips),
+        cmocka_unit_test(test_groups_do_not_repeat),
+        cmocka_unit_test(test_the_same_question_has_the_same_answer),
+        cmocka_unit_test(test_fixed_layout_is_kept),
+        cmocka_unit_test(test_every_model_gets_an_answer),
+        cmocka_unit_test(test_advice_saves_what_it_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

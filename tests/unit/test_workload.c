@@ -1,0 +1,190 @@
+/* Workloads: documents, defaults, model shapes. Parameter counts are those of ESTIMATION a2 and a3. */
+#include "base/num.h"
+#include "catalog/catalog.h"
+#include "testing.h"
+#include "workload/workload.h"
+
+typedef struct resolved {
+    ap_arena *arena;
+    ap_diags diags;
+    ap_workload workload;
+    ap_job job;
+    ap_status status;
+} resolved;
+
+static const ap_catalog *catalog(void)
+{
+    static ap_catalog *loaded; /* one for all tests; the process ends with them */
+    if (!loaded)
+        loaded = ap_catalog_builtin(ap_arena_new());
+    return loaded;
+}
+
+static resolved resolve(const char *text)
+{
+    resolved r = {.arena = ap_arena_new()};
+    ap_diags_init(&r.diags, r.arena);
+    ap_workload_init(&r.workload);
+    r.status = ap_workload_read(text, strlen(text), "w.yaml", r.arena, &r.diags, &r.workload);
+    if (r.status == AP_OK)
+        r.status = ap_job_resolve(&r.workload, catalog(), NULL, r.arena, &r.diags, &r.job);
+    return r;
+}
+
+static bool assumed(const resolved *r, const char *field)
+{
+    for (size_t i = 0; i < r->job.assumption_count; i++)
+        if (strcmp(r->job.assumptions[i].field, field) == 0)
+            return true;
+    return false;
+}
+
+static void test_shape_gives_published_parameter_counts(void **state)
+{
+    (void)state;
+    resolved llama2 = resolve("model: {class: decoder, layers: 32, hidden: 4096, heads: 32, ffn: 11008, gated_mlp: true, vocab: 32000}");
+    assert_int_equal(llama2.status, AP_OK);
+    assert_near(llama2.job.model.params, 6.738416e9, 1e-6);
+    resolved llama3 = resolve("model: {class: decoder, layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn: 14336, gated_mlp: true, vocab: 128256}");
+    assert_near(llama3.job.model.params, 8.03026e9, 1e-6);
+    resolved mixtral = resolve("model: {class: moe, layers: 32, hidden: 4096, heads: 32, kv_heads: 8, ffn: 14336, gated_mlp: true,"
+                               " vocab: 32000, experts: 8, top_k: 2}");
+    assert_near(mixtral.job.model.params, 4.67028e10, 1e-5);
+    assert_near(mixtral.job.model.active_params, 1.28799e10, 1e-5);
+    ap_arena_free(llama2.arena);
+    ap_arena_free(llama3.arena);
+    ap_arena_free(mixtral.arena);
+}
+
+static void test_batch_in_tokens_becomes_sequences(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: llama-3.1-8b\nmethod: pretrain\nsequence_length: 4096\nglobal_batch: 4M tokens\ndata: {tokens: 1B}");
+    assert_int_equal(r.status, AP_OK);
+    assert_near(r.job.global_batch, 977, 0); /* 4e6 / 4096 = 976.6 */
+    assert_near(r.job.samples, 1e9 / 4096, 1e-12);
+    ap_arena_free(r.arena);
+}
+
+static void test_epochs_of_a_dataset(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 90}");
+    assert_int_equal(r.status, AP_OK);
+    assert_near(r.job.samples, 90.0 * 1281167, 0);
+    assert_true(assumed(&r, "optimizer"));
+    assert_null(r.job.unknown_run);
+    ap_arena_free(r.arena);
+}
+
+static void test_samples_times_length_are_tokens(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: llama-3.1-8b\nmethod: lora\nsequence_length: 512\ndata: {samples: 10k, epochs: 3}");
+    assert_near(r.job.tokens, 10000.0 * 3 * 512, 0);
+    ap_arena_free(r.arena);
+}
+
+static void test_without_data_the_run_is_unknown_with_a_reason(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: llama-3.1-8b\nmethod: lora");
+    assert_int_equal(r.status, AP_OK);
+    assert_true(isnan(r.job.tokens));
+    assert_non_null(r.job.unknown_run);
+    ap_arena_free(r.arena);
+}
+
+static void test_large_token_counts_mean_pretraining(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: gpt3-175b\ndata: {tokens: 300B}");
+    assert_int_equal(r.job.method, AP_METHOD_PRETRAIN);
+    assert_true(assumed(&r, "method"));
+    ap_arena_free(r.arena);
+}
+
+static void test_unknown_names_are_located_and_suggested(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: llama-3.1-8\ndata: {dataset: imagenet-1kk}");
+    assert_int_equal(r.status, AP_BAD_INPUT);
+    assert_int_equal(r.diags.errors, 2);
+    assert_int_equal(r.diags.items[0].pos.line, 1);
+    assert_int_equal(r.diags.items[0].pos.col, 8);
+    assert_non_null(r.diags.items[0].hint);
+    ap_arena_free(r.arena);
+}
+
+static void test_impossible_shapes_are_refused(void **state)
+{
+    (void)state;
+    const char *bad[] = {
+        "model: {class: decoder, layers: 4, hidden: 100, heads: 7}",
+        "model: {class: decoder, layers: 4, hidden: 128, heads: 8, kv_heads: 3}",
+        "model: {class: moe, layers: 4, hidden: 128, heads: 8, experts: 4, top_k: 5}",
+        "model: {class: cnn}",
+        "model: {class: transformer, params: 1B}",
+        "model: {class: decoder, params: -1}",
+        "model: resnet50\nglobal_batch: 4 bananas",
+        "model: resnet50\nglobal_batch: 0",
+        "model: resnet50\nglobal_batch: 4M tokens",
+        "model: [resnet50]",
+        "model: resnet50\noffload: [everything]",
+        "model:\n",
+        "{}",
+        "method: lora",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        resolved r = resolve(bad[i]);
+        if (r.status != AP_BAD_INPUT || r.diags.errors == 0)
+            fail_msg("accepted: %s (status %d)", bad[i], (int)r.status);
+        ap_arena_free(r.arena);
+    }
+}
+
+static void test_trees_count_rounds_not_epochs(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: {class: gbdt, library: xgboost, trees: 200, depth: 6}\ndata: {rows: 11M, features: 28}");
+    assert_int_equal(r.status, AP_OK);
+    assert_near(r.job.model.trees, 200, 0);
+    assert_near(r.job.rows, 11e6, 0);
+    assert_int_equal(r.job.framework, 3); /* xgboost */
+    ap_arena_free(r.arena);
+}
+
+static void test_defaults_do_not_beat_the_document(void **state)
+{
+    (void)state;
+    AP_SCOPED_ARENA *arena = ap_arena_new();
+    ap_diags diags;
+    ap_workload document, defaults;
+    ap_diags_init(&diags, arena);
+    ap_workload_init(&document);
+    ap_workload_init(&defaults);
+    const char *text = "model: resnet50\nprecision: fp16\n";
+    assert_int_equal(ap_workload_read(text, strlen(text), "w", arena, &diags, &document), AP_OK);
+    assert_int_equal(ap_schema_set(&ap_workload_object, &defaults, "precision", "bf16", AP_NO_POS, arena, &diags), AP_OK);
+    assert_int_equal(ap_schema_set(&ap_workload_object, &defaults, "parallel.tp", "4", AP_NO_POS, arena, &diags), AP_OK);
+    ap_schema_fill(&ap_workload_object, &document, &defaults);
+    assert_int_equal(document.precision, AP_PREC_FP16);
+    assert_near(document.parallel.tp, 4, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shape_gives_published_parameter_counts),
+        cmocka_unit_test(test_batch_in_tokens_becomes_sequences),
+        cmocka_unit_test(test_epochs_of_a_dataset),
+        cmocka_unit_test(test_samples_times_length_are_tokens),
+        cmocka_unit_test(test_without_data_the_run_is_unknown_with_a_reason),
+        cmocka_unit_test(test_large_token_counts_mean_pretraining),
+        cmocka_unit_test(test_unknown_names_are_located_and_suggested),
+        cmocka_unit_test(test_impossible_shapes_are_refused),
+        cmocka_unit_test(test_trees_count_rounds_not_epochs),
+        cmocka_unit_test(test_defaults_do_not_beat_the_document),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
