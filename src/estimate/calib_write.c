@@ -99,6 +99,23 @@ static void write_cell(const ap_calib_cell *cell, ap_sbuf *out)
     ap_sbuf_add(out, "}\n");
 }
 
+/* Many short texts: as many on a line as fit. */
+static void write_known(const ap_strings *known, ap_sbuf *out)
+{
+    size_t line = 0;
+    ap_sbuf_add(out, "known:\n  [");
+    for (size_t i = 0; i < known->count; i++) {
+        if (line + strlen(known->items[i]) > 110) {
+            ap_sbuf_add(out, "\n   ");
+            line = 0;
+        }
+        quoted(out, known->items[i]);
+        ap_sbuf_add(out, i + 1 < known->count ? ", " : "");
+        line += strlen(known->items[i]) + 4;
+    }
+    ap_sbuf_add(out, "]\n");
+}
+
 void ap_calib_write_yaml(const ap_calib_engine *engine, const char *head, ap_sbuf *out)
 {
     if (head)
@@ -123,6 +140,8 @@ void ap_calib_write_yaml(const ap_calib_engine *engine, const char *head, ap_sbu
         ap_sbuf_add(out, "intervals:\n");
     for (size_t i = 0; i < engine->intervals.count; i++)
         write_cell(&engine->intervals.items[i], out);
+    if (engine->known.count)
+        write_known(&engine->known, out);
 }
 
 const char *ap_calib_head(const char *text, ap_arena *arena)

@@ -110,6 +110,8 @@ static const ap_field engine_fields[] = {
      "Bands by kind of case."},
     {"fitted_on", AP_T_OBJECT, offsetof(ap_calib_engine, fitted_on), 0, AP_DIM_NONE, 0, 0, NULL, &fitted_object,
      "What the constants were fitted on."},
+    {"known", AP_T_TEXTS, offsetof(ap_calib_engine, known), 0, AP_DIM_NONE, 0, 0, NULL, NULL,
+     "Combinations of model, software and chip among the fitted rows, by kind of figure."},
 };
 const ap_object ap_calib_engine_object = {"calibration", "Constants of one engine of the estimator.",
                                           sizeof(ap_calib_engine), AP_FIELDS_OF(engine_fields), NULL};
@@ -126,6 +128,11 @@ static int by_cell(const void *a, const void *b)
     return strcmp(((const ap_calib_cell *)a)->key, ((const ap_calib_cell *)b)->key);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void ap_calib_sort(ap_calib_engine *engine)
 {
     for (size_t i = 0; i < engine->constants.count; i++)
@@ -134,6 +141,8 @@ void ap_calib_sort(ap_calib_engine *engine)
             if (by->values.count)
                 qsort(by->values.items, by->values.count, sizeof *by->values.items, by_key);
         }
+    if (engine->known.count)
+        qsort(engine->known.items, engine->known.count, sizeof *engine->known.items, by_text);
     if (engine->intervals.count)
         qsort(engine->intervals.items, engine->intervals.count, sizeof *engine->intervals.items, by_cell);
 }
@@ -380,6 +389,12 @@ bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const ch
                 return true;
         }
     return false;
+}
+
+bool ap_calib_knows(const ap_calib_engine *engine, const char *combination)
+{
+    return engine->known.count && bsearch(&combination, engine->known.items, engine->known.count,
+                                          sizeof *engine->known.items, by_text) != NULL;
 }
 
 static const ap_calib_cell *find_cell(const ap_calib_engine *engine, const char *key)

@@ -60,6 +60,7 @@ typedef struct ap_calib_engine {
     AP_LIST(ap_calib_const) constants;
     AP_LIST(ap_calib_cell) intervals; /* sorted by key */
     ap_calib_fitted fitted_on;
+    ap_strings known; /* sorted: what occurred together in the fit, "s|MODEL|STACK|CHIP" and pairs with * (see novelty) */
 } ap_calib_engine;
 
 typedef struct ap_calibration {
@@ -102,6 +103,8 @@ void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, con
 double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key);
 /* Was this key of this level in the fit (has rows)? Basis of `calibrated`. */
 bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const char *key);
+/* Did this combination occur in the fit? Keys as in `known`. */
+bool ap_calib_knows(const ap_calib_engine *engine, const char *combination);
 /* Interval by the most specific cell present: tries each of `cells` in order. Always finds "" at the end. */
 void ap_calib_interval(const ap_calib_engine *engine, const char *const *cells, size_t count, double *ret_low, double *ret_high);
 

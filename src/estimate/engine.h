@@ -34,15 +34,21 @@ typedef enum ap_quantity { AP_Q_STEP, AP_Q_MEMORY, AP_Q_RUN, AP_Q_COUNT } ap_qua
 
 /* Interval cells of a case, most specific first. The dispatcher puts the quantity's name in front ("step|", "memory|",
  * "run|") and adds the general ones: "<quantity>|<basis>", "<quantity>". */
-#define AP_CELL_MAX 12
+#define AP_CELL_MAX 24
 typedef struct ap_engine_cells {
     const char *names[AP_CELL_MAX];
     size_t count;
     const char *quantity;
-    char text[1024];
+    char text[2048];
     size_t used;
 } ap_engine_cells;
 void ap_cells_addf(ap_engine_cells *cells, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* How new a case is for the fit: 3 = this model with this software on this chip was measured; 2, 1, 0 = at least two, one,
+ * none of the three pairs were. The band of a case comes from cases as new as it, when there are enough. */
+int ap_est_novelty(const ap_calib_engine *engine, const ap_case *job, ap_quantity quantity);
+/* The combinations that the grade asks for, triple first; AP_NOVELTY_KEYS texts of `size` bytes each. */
+enum { AP_NOVELTY_KEYS = 4, AP_NOVELTY_BYTES = 192 };
+void ap_est_novelty_keys(const ap_case *job, ap_quantity quantity, char ret_keys[AP_NOVELTY_KEYS][AP_NOVELTY_BYTES]);
 /* The full list for a finished context. A cell holds ln(measured / predicted) of a time (step, run) or of bytes. */
 void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret);
 

@@ -110,6 +110,8 @@ static void cells_vaddf(ap_engine_cells *cells, const char *format, va_list args
         if (!format_into(cells->text, sizeof cells->text, &used, format, args))
             return;
         used--; /* format_into counted the end */
+        if (cells->text[used - 1] == '|')
+            cells->text[--used] = '\0'; /* nothing but the quantity */
     }
     cells->names[cells->count++] = cells->text + before;
     cells->used = used + 1;
@@ -190,21 +192,47 @@ static int basis_of(const ap_est_context *context)
     return AP_BASIS_UNCALIBRATED;
 }
 
+void ap_est_novelty_keys(const ap_case *job, ap_quantity quantity, char ret_keys[AP_NOVELTY_KEYS][AP_NOVELTY_BYTES])
+{
+    char kind = "smr"[quantity];
+    const char *model = job->model->id ? job->model->id : "", *stack = job->stack ? job->stack : "", *chip = job->chip->id;
+    snprintf(ret_keys[0], AP_NOVELTY_BYTES, "%c|%s|%s|%s", kind, model, stack, chip);
+    snprintf(ret_keys[1], AP_NOVELTY_BYTES, "%c|%s|%s|*", kind, model, stack);
+    snprintf(ret_keys[2], AP_NOVELTY_BYTES, "%c|*|%s|%s", kind, stack, chip);
+    snprintf(ret_keys[3], AP_NOVELTY_BYTES, "%c|%s|*|%s", kind, model, chip);
+}
+
+int ap_est_novelty(const ap_calib_engine *engine, const ap_case *job, ap_quantity quantity)
+{
+    char keys[AP_NOVELTY_KEYS][AP_NOVELTY_BYTES];
+    ap_est_novelty_keys(job, quantity, keys);
+    if (ap_calib_knows(engine, keys[0]))
+        return 3;
+    int pairs = 0;
+    for (int i = 1; i < AP_NOVELTY_KEYS; i++)
+        pairs += ap_calib_knows(engine, keys[i]);
+    return pairs > 2 ? 2 : pairs;
+}
+
+/* First all cells among cases as new as this one, down to that grade alone; then the same without the grade. */
 void ap_est_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
 {
     const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
+    ap_work work = AP_WORK_GIVEN;
+    if (quantity == AP_Q_RUN)
+        (void)ap_case_work(&context->job, &work);
+    const char *name = work == AP_WORK_GIVEN ? quantity_names[quantity] : work == AP_WORK_RECIPE ? "run-recipe" : "run-guess";
+    char graded[24];
+    snprintf(graded, sizeof graded, "%s|k%d", name, context->novelty[quantity]);
     ret->count = 0;
     ret->used = 0;
-    ret->quantity = quantity_names[quantity];
-    if (quantity == AP_Q_RUN) {
-        ap_work work;
-        (void)ap_case_work(&context->job, &work);
-        ret->quantity = work == AP_WORK_GIVEN ? "run" : work == AP_WORK_RECIPE ? "run-recipe" : "run-guess";
+    for (int pass = 0; pass < 2; pass++) {
+        ret->quantity = pass ? name : graded;
+        if (ops->cells)
+            ops->cells(context, quantity, layout_known, ret);
+        ap_cells_addf(ret, "%s", ap_basis_names[context->basis]);
+        ap_cells_addf(ret, "%s", "");
     }
-    if (ops->cells)
-        ops->cells(context, quantity, layout_known, ret);
-    ap_cells_addf(ret, "%s", ap_basis_names[context->basis]);
-    ap_cells_addf(ret, "%s", "");
 }
 
 void ap_est_job_key(const ap_case *job, char *buf, size_t size)
@@ -239,6 +267,8 @@ void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
     }
     if (context->basis != AP_BASIS_RULE_OF_THUMB)
         context->basis = basis_of(context);
+    for (int q = 0; q < AP_Q_COUNT && engine; q++)
+        context->novelty[q] = ap_est_novelty(engine, &context->job, (ap_quantity)q);
     for (int q = 0; q < AP_Q_COUNT; q++)
         for (int known = 0; known < 2; known++) {
             double low = -AP_CALIB_WIDEST, high = AP_CALIB_WIDEST;

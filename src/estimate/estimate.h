@@ -121,6 +121,7 @@ struct ap_est_context {
     size_t level_count;
     unsigned seen;
     struct { double low, high; } interval[3][2]; /* [ap_quantity][layout known]: ln(measured / predicted) */
+    int novelty[3];                    /* [ap_quantity], see ap_est_novelty */
     double user_scale;                 /* factor on the step of a job the user has measured, else 1 */
 };
 

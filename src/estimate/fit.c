@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -189,6 +190,11 @@ static bool improve(fit_state *s, double *objective_value, double *damping)
 
 /* -- result ---------------------------------------------------------------------------------------------------------- */
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static void count_rows(const fit_state *s, double *ret)
 {
     for (size_t r = 0; r < s->fit->row_count; r++) {
@@ -220,6 +226,30 @@ static void write_const(const fit_state *s, size_t c, const double *rows, ap_cal
     }
 }
 
+/* What occurred together among the rows used. */
+static void collect_known(const fit_state *s, ap_calib_engine *engine, ap_arena *arena)
+{
+    size_t rows = s->fit->row_count, count = 0;
+    const char **known = AP_NEW_ARRAY(arena, const char *, rows * AP_NOVELTY_KEYS + 1);
+    for (size_t r = 0; r < rows; r++) {
+        const ap_fit_row *row = s->fit->rows[r];
+        char keys[AP_NOVELTY_KEYS][AP_NOVELTY_BYTES];
+        if (s->use && !s->use[r])
+            continue;
+        ap_est_novelty_keys(&row->context.job, ap_metric_quantity(row->measure->metric), keys);
+        for (int k = 0; k < AP_NOVELTY_KEYS; k++)
+            known[count++] = ap_arena_strdup(arena, keys[k]);
+    }
+    if (count)
+        qsort(known, count, sizeof *known, by_text);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!kept || strcmp(known[kept - 1], known[i]) != 0)
+            known[kept++] = known[i];
+    engine->known.items = known;
+    engine->known.count = kept;
+}
+
 static const ap_calib_engine *result_of(const fit_state *s, ap_arena *arena)
 {
     ap_calib_engine *engine = AP_NEW(arena, ap_calib_engine);
@@ -231,6 +261,7 @@ static const ap_calib_engine *result_of(const fit_state *s, ap_arena *arena)
     for (size_t c = 0; c < s->fit->constant_count; c++)
         if (s->fit->constants[c].from)
             write_const(s, c, rows, &engine->constants.items[engine->constants.count++], arena);
+    collect_known(s, engine, arena);
     engine->fitted_on.rows = 0;
     for (size_t r = 0; r < s->fit->row_count; r++)
         engine->fitted_on.rows += !s->use || s->use[r];

@@ -113,7 +113,7 @@ void ap_accuracy_intervals(const ap_pool *pools, size_t count, int half, ap_aren
         while (end < all.count && strcmp(all.items[end].cell, all.items[i].cell) == 0)
             end++;
         size_t sources = distinct_sources(all.items + i, end - i);
-        bool last_resort = !strchr(all.items[i].cell, '|');
+        bool last_resort = !strchr(all.items[i].cell, '|'); /* the quantity alone */
         if (last_resort || (end - i >= MIN_ROWS && sources >= MIN_SOURCES))
             cells[kept++] = cell_of(all.items + i, end - i, sources);
         i = end;
