@@ -37,7 +37,7 @@ static const ap_finding *bind_precision(const ap_job *job, const ap_chip *chip, 
     ret->base_precision = job->base_precision;
     if (ap_known(ap_chip_peak(chip, (ap_precision)ret->precision)))
         return NULL;
-    return refuse(arena, "AP2101",
+    return refuse(arena, "AP2001",
                   ap_arena_printf(arena, "%s has no %s units", chip->name, ap_precision_name((ap_precision)ret->precision)));
 }
 
@@ -62,15 +62,15 @@ static const ap_finding *bind_framework(const ap_job *job, const ap_chip *chip, 
     const char *name = ap_framework_names[job->framework];
     bool trees = is_tree_library(job->framework) || is_table(&job->model);
     if (trees && chip->kind != AP_CHIP_CPU && !(chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "NVIDIA")))
-        return refuse(arena, "AP1123", ap_arena_printf(arena, "tree and classic libraries do not run on %s", chip->name));
+        return refuse(arena, "AP1023", ap_arena_printf(arena, "tree and classic libraries do not run on %s", chip->name));
     if (job->framework == 6 && chip->kind != AP_CHIP_CPU)
-        return refuse(arena, "AP1123", ap_arena_printf(arena, "scikit-learn runs on CPUs, not on %s", chip->name));
+        return refuse(arena, "AP1023", ap_arena_printf(arena, "scikit-learn runs on CPUs, not on %s", chip->name));
     if (job->framework == AP_FRAMEWORK_ANY) {
         ret->framework = is_table(&job->model) ? job->model.library : NULL;
         return NULL;
     }
     if (!trees && !chip_runs(chip, name))
-        return refuse(arena, "AP1123", ap_arena_printf(arena, "%s does not run on %s", name, chip->name));
+        return refuse(arena, "AP1023", ap_arena_printf(arena, "%s does not run on %s", name, chip->name));
     ret->framework = name;
     return NULL;
 }
@@ -119,7 +119,7 @@ static const ap_finding *bind_stack(const ap_search *search, const ap_chip *chip
     const char *asked = search->job->workload->stack;
     const ap_stack *stack = asked ? ap_catalog_find_stack(search->catalog, asked) : usual_stack(search, chip);
     if (asked && stack && !stack_runs_on(stack, chip))
-        return refuse(arena, "AP1123", ap_arena_printf(arena, "%s does not run on %s", stack->name ? stack->name : stack->id, chip->name));
+        return refuse(arena, "AP1023", ap_arena_printf(arena, "%s does not run on %s", stack->name ? stack->name : stack->id, chip->name));
     ret->stack_info = stack;
     ret->stack = stack ? stack->id : asked;
     if (!ret->framework && stack)

@@ -74,7 +74,7 @@ const ap_finding *ap_filter_instance(const ap_search *search, const ap_instance 
                       ap_arena_printf(search->arena, "host memory %.0f GiB is outside the range asked for",
                                       instance->memory / 1073741824.0));
     if (c->portable == 1 && !sold_by_several(search, instance->chip))
-        return refuse(search, "AP1116", ap_arena_printf(search->arena, "only one cloud has %s", chip->name));
+        return refuse(search, "AP1016", ap_arena_printf(search->arena, "only one cloud has %s", chip->name));
     return NULL;
 }
 
