@@ -186,12 +186,21 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
         ap_keys_addf(keys, "stack-chip", "%s|%s", job->stack, job->chip->id);
     if (arch)
         ap_keys_addf(keys, "family-arch", "%s|%s", family, arch);
-    if (job->model->family)
-        ap_keys_addf(keys, "stack-model", "%s|%s", job->stack ? job->stack : "", job->model->family);
     ap_keys_addf(keys, "family-path", "%s|%s", family, paths[path_of(job)]);
     ap_keys_addf(keys, "family-method", "%s|%s", family,
                  job->method == AP_METHOD_QLORA ? "qlora" : job->method == AP_METHOD_LORA ? "lora" : "full");
     ap_keys_add(keys, "suite", job->suite);
+    const char *model = job->model->id, *stack = job->stack ? job->stack : "", *path = paths[path_of(job)];
+    const char *task = job->task ? job->task : ap_method_names[job->method >= 0 ? job->method : 0];
+    if (model && *model) {
+        ap_keys_addf(keys, "stack-model", "%s|%s", stack, model);
+        ap_keys_addf(keys, "stack-model-path", "%s|%s|%s|%s", stack, model, task, path);
+        if (job->suite)
+            ap_keys_addf(keys, "suite-model", "%s|%s|%s|%s", job->suite, job->date < 2022.5 ? "2020" : "2023", model, path);
+    }
+    if (job->suite)
+        ap_keys_addf(keys, "suite-generation", "%s|%s|%s", job->suite, job->date < 2022.5 ? "2020" : "2023",
+                     job->chip->generation ? job->chip->generation : "");
     ap_keys_add(keys, "run-kind", job->run_kind);
 }
 
@@ -333,6 +342,8 @@ void ap_llm_prepare(ap_est_context *c)
     prepare_rates(c, f);
     prepare_links(c, f);
     f->pure_16 = f->family == LLM_FAM_HF && job->precision == AP_PREC_BF16 && !(f->lora > 0);
+    f->kernel = c->consts[LLM_kernel_fixed];
+    f->fuses_scores = f->family == LLM_FAM_MEG21 && !(f->flash > 0);
     double moe = f->s.experts > 0 ? c->consts[LLM_host_moe] *
                      exp(-c->consts[LLM_moe_decay] * (job->date > 0 && f->family == LLM_FAM_MCORE ? fmax(-0.5, job->date - 2026) : 0)) : 0;
     f->host = c->consts[LLM_host_layer] * c->consts[LLM_host_rule] * (1 + 0.6 * f->lora) + moe;

@@ -196,12 +196,16 @@ static passes layer_passes(const scope *x, const layer *l)
     const double *k = x->k;
     double s = k[LLM_slowdown], lora = f->lora;
     passes y = {0};
-    y.gpu_forward = (l->gemm + l->attention + l->elementwise + l->dequant + l->adapters) * s;
+    y.gpu_forward = (l->gemm + l->attention + l->elementwise + l->dequant + l->adapters) * s + f->kernel;
     y.comm = l->tp + l->cp + l->ep;
-    double host = f->host + (x->p->zero3 && f->chips > 1 ? k[LLM_host_fsdp] * (1 + 2 * lora) : 0);
+    double host = f->host + (x->p->tp > 1 ? k[LLM_host_tensor] * log2(x->p->tp) : 0);
+    double maps = x->p->micro * f->s.heads / x->p->tp;
+    if (f->fuses_scores > 0 && fmod(maps, 4) != 0)
+        host += k[LLM_host_unfused];
+    host += (x->p->zero3 && f->chips > 1 ? k[LLM_host_fsdp] * (1 + 2 * lora) : 0);
     y.forward = either(y.gpu_forward + y.comm, host);
     double back = ((lora > 0 ? 1 : 2) * l->gemm + (f->flash > 0 ? 2.5 : 2) * l->attention + 2 * l->elementwise + l->dequant +
-                   2 * l->adapters) * s;
+                   2 * l->adapters) * s + (lora > 0 ? 1.5 : 2) * f->kernel;
     y.backward = either(back + y.comm, k[LLM_host_backward] * host);
     bool by_operator = f->family == LLM_FAM_FSDP || f->family == LLM_FAM_XLA || f->family == LLM_FAM_HF;
     if (x->p->recompute == AP_RECOMPUTE_FULL)
@@ -244,6 +248,17 @@ static double step_flop(const scope *x)
     return tokens * (per + f->reference * (2 * weights + attention));
 }
 
+/* M-37: seconds of a middle stage, returned of the slowest one. `balance` is how far the software counts embedding and
+ * head as a layer each when it cuts the stages (1: the last stage is a layer shorter). */
+static double stage_times(const scope *x, double per_layer, double head, double *ret_middle)
+{
+    double layers = x->f->s.layers, p = x->p->pp, even = layers / p;
+    double count = p > 1 ? share(x->k[LLM_balance]) : 0;
+    double middle = (layers + 2 * count) / p, last = fmax(middle - count, 0.5 * even);
+    *ret_middle = middle * per_layer;
+    return fmax(middle * per_layer, last * per_layer + head);
+}
+
 void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_time *r)
 {
     memset(r, 0, sizeof *r);
@@ -262,7 +277,7 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
     if ((unsigned)f->offload & AP_OFFLOAD_PARAMETERS)
         per += f->s.layer_weights / p->tp * 2 / fmax(1, p->shard) / 12e9;
     double head = head_time(&x) * k[LLM_slowdown];
-    double first = layers * per, last = first + head;
+    double first, last = stage_times(&x, per, head, &first);
     double p2p = 0;
     if (p->pp > 1) {
         double wire = f->chips > f->domain ? f->nic : f->link;
