@@ -131,7 +131,7 @@ static double layer_gather(const scope *x)
     if (!p->zero3 || !(group > 1))
         return 0;
     double per = f->quantised == 1 ? 0.55 : f->element;
-    return f->s.layer_weights / p->tp * per * (group - 1) / group / ap_llm_ring(f, group, p->tp) + latency(x, group);
+    return f->s.layer_weights / p->tp * per * (group - 1) / group / (ap_llm_ring(f, group, p->tp) * x->k[LLM_gather_share]) + latency(x, group);
 }
 
 /* M-27: final norm, vocabulary projection and loss of a micro-batch, forward and backward. */
