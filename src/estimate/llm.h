@@ -16,7 +16,7 @@
     X(flash) X(flash_rule) X(old_flash) X(score_gemm) X(score_passes)                                                  \
     X(elementwise) X(compile_saving) X(cast_passes) X(dequant) X(adapter_passes) X(loss_passes)                        \
     X(slowdown) X(kernel_fixed) X(host_tensor) X(host_unfused) X(host_layer) X(host_rule) X(host_backward) X(host_micro) X(host_step) X(host_fsdp) X(host_moe)        \
-    X(moe_decay) X(moe_imbalance) X(hide_ep)                                                                           \
+    X(moe_decay) X(moe_progress) X(moe_imbalance) X(hide_ep)                                                                           \
     X(link_share) X(ici_share) X(pcie_share) X(nic_share) X(nic_default) X(slow_fabric) X(alpha) X(hide_dp) X(hide_tp) \
     X(scatter_ratio) X(gather_share) X(gradient_bytes) X(optimizer_passes) X(operator_recompute) X(jitter) X(unpadded) X(balance)                 \
     X(mem_act) X(mem_logit) X(mem_fixed) X(mem_fragment) X(mem_live) X(mem_full) X(mem_selective) X(mem_fill)          \
@@ -66,7 +66,7 @@ typedef struct ap_llm_facts {
     double memory, peak, peak16, element, bandwidth, half, half16, gemm_rate, gemm_rate16, flash_rate;
     double chips, per_node, domain, link, nic, is_tpu;
     /* derived from constants */
-    double host, score_rate, kernel;
+    double host, score_rate, kernel, progress;
     double fuses_scores; /* Megatron's fused softmax kernel, which takes multiples of four heads x sequences only */
 } ap_llm_facts;
 

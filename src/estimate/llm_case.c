@@ -344,7 +344,9 @@ void ap_llm_prepare(ap_est_context *c)
     f->pure_16 = f->family == LLM_FAM_HF && job->precision == AP_PREC_BF16 && !(f->lora > 0);
     f->kernel = c->consts[LLM_kernel_fixed];
     f->fuses_scores = f->family == LLM_FAM_MEG21 && !(f->flash > 0);
-    double moe = f->s.experts > 0 ? c->consts[LLM_host_moe] *
-                     exp(-c->consts[LLM_moe_decay] * (job->date > 0 && f->family == LLM_FAM_MCORE ? fmax(-0.5, job->date - 2026) : 0)) : 0;
+    bool expert_code = f->s.experts > 0 && f->family == LLM_FAM_MCORE;
+    double age = expert_code && job->date > 0 ? fmax(-0.5, job->date - 2026) : 0;
+    f->progress = exp(-c->consts[LLM_moe_progress] * age);
+    double moe = f->s.experts > 0 ? c->consts[LLM_host_moe] * exp(-c->consts[LLM_moe_decay] * age) : 0;
     f->host = c->consts[LLM_host_layer] * c->consts[LLM_host_rule] * (1 + 0.6 * f->lora) + moe;
 }

@@ -220,7 +220,7 @@ static void choose_batch(filling *x)
     double each = p->dp * p->micro, batch = given(x->in->accum) ? each * x->in->accum : f->global_batch;
     if (!(batch > 0)) {
         batch = each;
-        if (p->pp > 1)
+        if (p->pp > 1 && !(f->splits_batch > 0 && !p->micro_guessed))
             batch = each * p->pp * 4;
         if (p->micro_guessed && f->pretrain > 0 && f->chips >= 64 && f->s.params > 1e9)
             batch = fmax(batch, each * fmax(1, round(4e6 / f->seq_full / each)));

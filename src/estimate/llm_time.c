@@ -194,7 +194,7 @@ static passes layer_passes(const scope *x, const layer *l)
 {
     const ap_llm_facts *f = x->f;
     const double *k = x->k;
-    double s = k[LLM_slowdown], lora = f->lora;
+    double s = k[LLM_slowdown] * f->progress, lora = f->lora;
     passes y = {0};
     y.gpu_forward = (l->gemm + l->attention + l->elementwise + l->dequant + l->adapters) * s + f->kernel;
     y.comm = l->tp + l->cp + l->ep;
@@ -220,7 +220,7 @@ static passes layer_passes(const scope *x, const layer *l)
 static void fill_parts(const scope *x, const layer *l, const passes *y, double layers, ap_llm_time *r)
 {
     const ap_llm_facts *f = x->f;
-    double n = layers * x->p->micros, s = x->k[LLM_slowdown], back = f->lora > 0 ? 1 : 2;
+    double n = layers * x->p->micros, s = x->k[LLM_slowdown] * f->progress, back = f->lora > 0 ? 1 : 2;
     r->gemm = (1 + back) * l->gemm * s * n;
     r->attention = (f->flash > 0 ? 3.5 : 3) * l->attention * s * n;
     r->elementwise = 3 * l->elementwise * s * n;
