@@ -33,7 +33,7 @@ double ap_fit_residual(const ap_measure *measure, double predicted)
 static double linked(const fit_state *s, const ap_fit_row *row, size_t c)
 {
     const ap_fit_const *k = &s->fit->constants[c];
-    double sum = k->global < 0 ? ap_scale_link(k->from->scale, ap_fit_start_value(s->fit, k->from)) : 0;
+    double sum = row->fixed[c] + (k->global < 0 ? ap_scale_link(k->from->scale, ap_fit_start_value(s->fit, k->from)) : 0);
     for (unsigned i = row->starts[c]; i < row->starts[c + 1]; i++)
         sum += s->theta[row->unknowns[i]];
     return sum;
@@ -217,6 +217,8 @@ static void write_const(const fit_state *s, size_t c, const double *rows, ap_cal
         const ap_fit_level *l = &k->levels[i];
         ap_calib_by *by = &into->by.items[i];
         *by = *l->by;
+        if (!(l->by->sd > 0)) /* a rule, not a finding */
+            continue;
         by->values.items = AP_NEW_ARRAY(arena, ap_deviation, l->count + 1);
         by->values.count = 0;
         for (size_t m = 0; m < l->count; m++)

@@ -33,6 +33,7 @@ typedef struct ap_fit_row {
     const unsigned *unknowns; /* of all constants, one after the other */
     const unsigned *starts;   /* per constant, count + 1 */
     unsigned char *active;    /* per constant: does it act on this row? */
+    const double *fixed;      /* per constant: sum of its deviations by rule (levels of sd 0), link scale */
 } ap_fit_row;
 
 struct ap_fit {

@@ -217,6 +217,18 @@ double ap_fit_predict_ln(const ap_fit *fit, ap_fit_row *row, const ap_layout *la
     return ap_metric_is_rate(row->measure->metric) ? -value : value;
 }
 
+/* Deviations that a rule states (levels of sd 0): they hold whatever the rows say. */
+static double rule_deviation(const ap_fit_row *row, const ap_calib_const *from)
+{
+    double sum = 0;
+    for (size_t i = 0; i < from->by.count; i++) {
+        const char *key = from->by.items[i].sd > 0 ? NULL : row_key(row, from->by.items[i].level);
+        if (key)
+            sum += known_deviation(&from->by.items[i], key);
+    }
+    return sum;
+}
+
 static ap_fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_measure *measure)
 {
     if (measure->skip || !(measure->value > 0) || ap_est_engine(&measure->job) != engine)
@@ -226,10 +238,14 @@ static ap_fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_mea
     ap_est_begin(&row->context, fit->calibration, &measure->job, &row->keys);
     row->target = ap_metric_is_rate(measure->metric) ? -log(measure->value) : log(measure->value);
     row->sigma = row_sigma(fit->structure, measure->metric);
-    /* The layout is completed at the priors and then stays: deviations are empty here. */
+    /* The layout is completed at the priors and then stays: only deviations by rule count here. */
+    double *fixed = AP_NEW_ARRAY(fit->arena, double, fit->constant_count + 1);
+    row->fixed = fixed;
     for (size_t c = 0; c < fit->constant_count; c++) {
         const ap_calib_const *from = structure_const(fit->structure, fit->ops->ids[c]);
-        row->context.consts[c] = from ? from->prior : AP_UNKNOWN;
+        fixed[c] = from ? rule_deviation(row, from) : 0;
+        row->context.consts[c] =
+            from ? ap_scale_inverse(from->scale, ap_scale_link(from->scale, from->prior) + fixed[c]) : AP_UNKNOWN;
     }
     if (fit->refine)
         ap_calib_resolve(fit->structure, fit->ops->ids, &row->keys.keys, row->context.consts);
