@@ -19,6 +19,7 @@ typedef struct fit_state {
     double *values;               /* of the Jacobian, pattern of fit->pattern */
     double *weights;
     unsigned char *active; /* row x constant */
+    double tail; /* where the likelihood's tails begin, in sigmas squared */
     ap_arena *scratch;
 } fit_state;
 
@@ -60,7 +61,7 @@ static double objective(fit_state *s)
         s->predicted[r] = ap_fit_predict_ln(s->fit, row, &row->layout, &estimate);
         double ln = s->predicted[r] - row->target;
         s->residual[r] = (isfinite(ln) ? ln : LOST) / row->sigma;
-        sum += row->weight * (NU + 1) / 2 * log1p(s->residual[r] * s->residual[r] / NU);
+        sum += row->weight * (NU + 1) / NU * s->tail / 2 * log1p(s->residual[r] * s->residual[r] / s->tail);
     }
     for (size_t i = 0; i < s->fit->unknown_count; i++) {
         double z = (s->theta[i] - s->fit->unknowns[i].mean) / s->fit->unknowns[i].sd;
@@ -270,6 +271,14 @@ static const ap_calib_engine *result_of(const fit_state *s, ap_arena *arena)
     return engine;
 }
 
+/* A row far off at the priors must not count as hopeless before anything was fitted: the tails start wide and close in. */
+static double tail_of(int iteration)
+{
+    static const double widths[] = {400, 400, 400, 100, 100, 25, 25, 6, 6};
+    size_t count = sizeof widths / sizeof *widths;
+    return NU * ((size_t)iteration < count ? widths[iteration] : 1);
+}
+
 const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, const ap_fit_options *options,
                                   ap_arena *arena)
 {
@@ -284,16 +293,22 @@ const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, c
     s.active = AP_NEW_ARRAY(scratch, unsigned char, rows *fit->constant_count + 1);
     for (size_t i = 0; i < fit->unknown_count; i++)
         s.theta[i] = fmin(fmax(fit->unknowns[i].mean, fit->unknowns[i].low), fit->unknowns[i].high);
+    s.tail = tail_of(0);
     double value = objective(&s), damping = 1e-2;
-    int limit = options->max_iterations ? options->max_iterations : 30, slow = 0;
+    int limit = options->max_iterations ? options->max_iterations : 45, slow = 0;
     double tolerance = options->tolerance > 0 ? options->tolerance : 1e-4;
     for (int it = 0; it < limit; it++) {
+        if (tail_of(it) < s.tail) {
+            s.tail = tail_of(it);
+            value = objective(&s);
+            slow = 0;
+        }
         for (size_t r = 0; r < rows; r++) {
             s.weights[r] = 0;
             if (use && !use[r])
                 continue;
             differentiate(&s, r, it % 3 == 0);
-            s.weights[r] = fit->rows[r]->weight * (NU + 1) / (NU + s.residual[r] * s.residual[r]);
+            s.weights[r] = fit->rows[r]->weight * (NU + 1) / NU / (1 + s.residual[r] * s.residual[r] / s.tail);
         }
         double before = value;
         bool fell = improve(&s, &value, &damping);
@@ -301,7 +316,7 @@ const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, c
             fprintf(stderr, "  iteration %d: objective %.2f, damping %.1e\n", it, value, damping);
         /* One short step may only mean a kink; two in a row mean the end. */
         slow = before - value < tolerance * fmax(1, fabs(before)) ? slow + 1 : 0;
-        if (!fell || slow == 2)
+        if ((!fell || slow == 2) && s.tail <= NU)
             break;
     }
     return result_of(&s, arena);

@@ -12,7 +12,7 @@
 typedef struct ap_fit ap_fit; /* rows prepared for one engine; lives in the arena given */
 
 typedef struct ap_fit_options {
-    int max_iterations;   /* 0 = 30 */
+    int max_iterations;   /* 0 = 45 */
     double tolerance;     /* relative change of the objective, twice in a row, that ends it; 0 = 1e-4 */
     bool trace;           /* one line an iteration on stderr (tool only) */
 } ap_fit_options;
