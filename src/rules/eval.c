@@ -184,7 +184,7 @@ static ap_cel_value select_field(ap_cel_run *run, const ap_cel_value *target, co
 
 static bool type_name(const char *name, ap_cel_value *ret_value)
 {
-    static const char *const names[] = {"int", "double", "string", "bool", "list", "map", "null_type", "type", "dyn"};
+    static const char *const names[] = {"int", "double", "string", "bool", "list", "map", "null_type", "type"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) {
             *ret_value = ap_cel_text(names[i]);

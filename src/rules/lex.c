@@ -137,7 +137,8 @@ static bool lex_number(ap_cel_source *source, ap_token *token)
         token->kind = fraction ? TOK_NUMBER : TOK_NUMBER_INT;
         if (fraction) {
             const char *text = ap_arena_printf(source->arena, "%s%.*s", *digits == '.' ? "0" : "", (int)len, digits);
-            if (!ap_num_parse(text, &token->number))
+            /* Too small for a double is 0, too large is a fault. */
+            if (!ap_num_parse(text, &token->number) && !strpbrk(text, "-"))
                 return ap_cel_complain(source, AP_CEL_SYNTAX, token->at, "number is out of range"), false;
         }
         for (size_t i = 0; !fraction && i < len; i++) {

@@ -112,19 +112,17 @@ static order order_doubles(double a, double b)
     return a < b ? LESS : a > b ? MORE : a == b ? SAME : UNORDERED;
 }
 
-/* Exact, without rounding the int: 2^53 + 1 is more than 2^53 as a double. */
+/* As the reference implementation has it: a double outside of the range of ints decides at once, otherwise the int is
+ * rounded to a double. So the largest int equals 2^63 as a double, which it is rounded to. */
 static order order_int_double(int64_t a, double b)
 {
     if (isnan(b))
         return UNORDERED;
-    if (b >= TWO_63)
+    if (b > TWO_63)
         return LESS;
     if (b < -TWO_63)
         return MORE;
-    int64_t whole = (int64_t)b; /* truncates towards zero */
-    if (a != whole)
-        return a < whole ? LESS : MORE;
-    return order_doubles(0, b - (double)whole);
+    return order_doubles((double)a, b);
 }
 
 static order flip(order o)
