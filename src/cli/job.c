@@ -214,9 +214,13 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     if (status == AP_OK)
         status = limits != AP_OK ? limits : discounts;
     ap_cli_view_options(cli, &ret->view);
+    const ap_calibration *calibration;
+    ap_status constants = ap_cli_calibration(cli, &calibration);
+    if (constants != AP_OK)
+        return constants;
     ret->search = (ap_search){.job = &ret->job,
                               .catalog = catalog,
-                              .calibration = ap_calibration_builtin(cli->arena),
+                              .calibration = calibration,
                               .options = &ret->options,
                               .arena = cli->arena};
     ap_search_init(&ret->search);
