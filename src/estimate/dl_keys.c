@@ -40,6 +40,11 @@ static const char *work_class(const ap_est_context *context)
     return ratio > 8.0 ? "cnn-sparse" : ratio > 4.0 ? "cnn-grouped" : "cnn-dense";
 }
 
+static bool is_channels_last(const ap_case *job)
+{
+    return job->channels_last == 1 || (job->framework_note && strstr(job->framework_note, "nhwc"));
+}
+
 static const char *chip_generation(const ap_chip *chip)
 {
     return chip->generation ? chip->generation : "unknown";
@@ -73,8 +78,10 @@ static void add_model(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "family", job->model->family);
     const char *class = work_class(context);
     ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
-    if (job->channels_last == 1)
+    if (is_channels_last(job)) {
         ap_keys_addf(ret, "layout", "nhwc|%s", class);
+        ap_keys_addf(ret, "layout_family", "nhwc|%s", job->model->family ? job->model->family : "other");
+    }
     if (ap_streq(job->domain, "nlp") && ap_known(ap_dl_seq(job)))
         ap_keys_addf(ret, "flavour", "%s|%.0f%s", job->model->id, ap_dl_seq(job),
                      job->method == AP_METHOD_PRETRAIN ? "p" : "f");
