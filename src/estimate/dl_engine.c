@@ -108,7 +108,12 @@ static void complete_layout(const ap_est_context *context, const ap_layout *give
         layout->sharding = chips > 1.0 ? AP_SHARD_DDP : AP_SHARD_NONE;
     if (layout->recompute < 0)
         layout->recompute = AP_RECOMPUTE_NONE;
-    double per_rank = job->global_batch / layout->dp;
+    /* Matrix factorisation is trained with batches of a hundred thousand and more; tables print them in thousands. */
+    double printed = ap_streq(job->model->family, "ncf") && ap_or(layout->micro_batch, job->global_batch / layout->dp) < 5000.0
+                         ? 1000.0
+                         : 1.0;
+    layout->micro_batch *= printed;
+    double per_rank = job->global_batch * printed / layout->dp;
     if (!ap_known(layout->micro_batch)) {
         double accum = fmax(ap_or(layout->accum, 1.0), 1.0), fill = context->work[DL_W_FILL];
         layout->micro_batch = ap_known(per_rank) ? per_rank / accum

@@ -111,11 +111,13 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
         ap_keys_addf(ret, "fill", "%s|%s", profile, context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
     const char *kind = mlperf ? "mlperf" : stack ? stack : "none";
     ap_keys_addf(ret, "run", "%s|%s", job->model->id, kind);
-    if (!ap_known(ap_case_samples(job)))
-        ap_keys_addf(ret, "recipe", "%s|%s|%s|%s|%.0f", profile, kind, job->dataset ? job->dataset : "",
-                     job->method == AP_METHOD_PRETRAIN ? "p" : "f", ap_or(ap_dl_seq(job), 0.0));
-    static const char *const inputs[] = {"cpu", "gpu"};
-    (void)inputs;
+    ap_work work;
+    (void)ap_case_work(job, &work);
+    bool self_play = ap_streq(job->domain, "rl"); /* games are played by what the machine has most of */
+    if (work != AP_WORK_GIVEN)
+        ap_keys_addf(ret, "recipe", "%s|%s|%s|%s|%.0f%s", profile, kind, job->dataset ? job->dataset : "",
+                     job->method == AP_METHOD_PRETRAIN ? "p" : "f", ap_or(ap_dl_seq(job), 0.0),
+                     self_play && job->chip->kind == AP_CHIP_CPU ? "|cpu" : "");
     ap_keys_add(ret, "domain", job->domain);
 }
 
@@ -141,8 +143,10 @@ void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layou
     }
     int nodes = context->work[DL_W_OUT] > 1.0, known = (int)context->work[DL_W_KNOWN];
     char kind = 'r';
+    ap_work work;
+    (void)ap_case_work(job, &work);
     if (quantity == AP_Q_RUN)
-        kind = ap_known(ap_case_samples(job)) ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
+        kind = work == AP_WORK_GIVEN ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
     ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d|%s", kind, model, implementation, chip, known, nodes, job->domain);
     ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d", kind, model, implementation, chip, known, nodes);
     ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d", kind, model, implementation, chip, known);

@@ -176,9 +176,7 @@ static void complete_links(ap_est_context *context)
     work[DL_W_OUT] = fmax(1.0, job->chips / in_domain);
     work[DL_W_LINK] = bandwidth;
     work[DL_W_LINK_KIND] = (double)link;
-    /* An all-to-all through the host crosses it twice and shares its lanes. */
-    bool through_host = link == AP_DL_PCIE || link == AP_DL_BRIDGE || link == AP_DL_BRIDGE2;
-    work[DL_W_EXCHANGE_LINK] = bandwidth * (through_host ? 0.2 : 1.0);
+    work[DL_W_EXCHANGE_LINK] = bandwidth;
     work[DL_W_NIC] = nic_bytes_per_s(job, in_domain);
 }
 
@@ -195,9 +193,6 @@ void ap_dl_complete_machine(ap_est_context *context)
         job->chips_per_node = fmax(1.0, fmin(job->chips, small ? 4.0 : 8.0));
         ap_est_assume(context, "chips_per_node", job->chips_per_node);
     }
-    /* Matrix factorisation is trained with batches of a hundred thousand and more; tables print them in thousands. */
-    if (ap_streq(job->model->family, "ncf") && job->global_batch / job->chips < 5000.0)
-        job->global_batch *= 1000.0;
     choose_precision(context);
     complete_path(context);
     complete_links(context);

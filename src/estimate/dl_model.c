@@ -54,6 +54,8 @@ double ap_dl_seq(const ap_case *job)
 bool ap_dl_is_encoder(const ap_case *job)
 {
     const ap_model *model = job->model;
+    if (ap_streq(job->domain, "bio") && ap_streq(job->arch, "encoder") && ap_known(model->layers) && ap_known(model->hidden))
+        return true;
     if (!ap_streq(job->domain, "nlp"))
         return false;
     if (ap_streq(job->arch, "encoder"))
@@ -73,7 +75,8 @@ const char *ap_dl_profile(const ap_case *job)
     if (ap_starts_with(id, "nnunet")) /* the 2-D net is trained with large batches, the 3-D one with a few */
         return ap_known(job->global_batch) && job->global_batch / fmax(ap_or(job->chips, 1.0), 1.0) >= 16.0 ? "nnunet-2d"
                                                                                                      : "nnunet-3d";
-    if (ap_streq(id, "wav2vec2-base") && (ap_streq(job->unit, "samples") || ap_streq(job->unit, "utterances")))
+    bool clips = ap_streq(job->unit, "samples") || ap_streq(job->unit, "utterances") || ap_streq(job->stack, "habana");
+    if (ap_streq(id, "wav2vec2-base") && clips)
         return "wav2vec2-base-utterance";
     return id;
 }
@@ -90,6 +93,8 @@ const char *ap_dl_class(const ap_case *job)
         return language ? "vision-language" : "vision";
     if (ap_streq(domain, "recsys"))
         return "recsys";
+    if (ap_streq(domain, "speech"))
+        return "speech";
     return "other";
 }
 
@@ -147,7 +152,7 @@ static double units_of_profile(const ap_est_context *context)
     double batch = job->global_batch / fmax(job->chips, 1.0), units = context->consts[DL_profile_units];
     if (ap_starts_with(job->model->id, "transformer-xl"))
         return ap_or(job->seq_len, units);
-    bool counts_units = batch > (ap_streq(job->domain, "nlp") ? 2000.0 : 3000.0);
+    bool counts_units = ap_streq(job->domain, "nlp") ? batch > 4500.0 || job->global_batch > 35000.0 : batch > 3000.0;
     return units > 1.5 && counts_units ? 1.0 : units;
 }
 

@@ -23,12 +23,15 @@ void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_
 {
     const ap_case *job = &context->job;
     const double *k = context->consts;
-    double samples = ap_case_samples(job);
-    if (!ap_known(samples)) {
-        if (!job->run_kind) /* a plan: hours of nothing stated would be invented */
+    ap_work work;
+    double samples = ap_case_work(job, &work);
+    if (work != AP_WORK_GIVEN) {
+        if (!ap_known(samples) || work == AP_WORK_GUESSED)
+            samples = job->run_kind ? usual_samples(job) : samples; /* a plan is not given hours that nobody stated */
+        if (!ap_known(samples))
             return;
         double batch = ap_or(job->global_batch, step->samples_per_step);
-        samples = usual_samples(job) * k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
+        samples *= k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
     }
     if (context->work[DL_W_UNITS] < 1.5 && k[DL_profile_units] > 1.5) /* a data set counts sentences, this batch tokens */
         samples *= k[DL_profile_units];
