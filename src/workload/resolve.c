@@ -279,6 +279,17 @@ static void resolve_amount(resolver *r)
         job->unknown_run = "no amount of data given: name tokens, samples and epochs, or a dataset";
 }
 
+/* A batch of one graph is the whole graph; its samples are nodes. */
+static void resolve_full_graph(resolver *r)
+{
+    ap_job *job = r->job;
+    if (!ap_streq(job->model.domain, "gnn") || r->workload->global_batch || !(job->global_batch <= 1) ||
+        !ap_known(job->samples_per_epoch))
+        return;
+    job->global_batch = job->samples_per_epoch;
+    ap_job_assume(job, "global_batch", "a step sees the full graph", "%.0f", job->global_batch);
+}
+
 /* Tables of rows: trees and classic models. A boosting round is their step. */
 static void resolve_table(resolver *r)
 {
@@ -421,6 +432,7 @@ ap_status ap_job_resolve(const ap_workload *workload, const ap_catalog *catalog,
         resolve_table(&r);
     else
         resolve_amount(&r);
+    resolve_full_graph(&r);
     resolve_settings(&r);
     resolve_optimizer(&r);
     ret->sample_bytes = ap_or(workload->data.sample_bytes, ret->dataset ? ret->dataset->bytes_per_sample : AP_UNKNOWN);
