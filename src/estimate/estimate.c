@@ -56,6 +56,9 @@ ap_engine ap_est_engine(const ap_case *job)
     bool large = job->model && job->model->params > 1.5e9;
     if (ap_streq(domain, "llm") || (ap_streq(domain, "nlp") && transformer && shape && large))
         return AP_ENGINE_LLM;
+    /* Protein and genome language models: nothing published to learn from, so the engine with the physics answers. */
+    if (ap_streq(domain, "bio") && transformer && shape)
+        return AP_ENGINE_LLM;
     return AP_ENGINE_DL;
 }
 
