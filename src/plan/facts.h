@@ -48,8 +48,6 @@ typedef struct ap_workload_facts { /* phase 0 */
     signed char early_stopping;
     double checkpoint_every_h; /* NaN = not said */
     signed char has_checkpoint;
-    double cpu_h;              /* estimated hours on a common 16-core CPU; the planner's own quick figure, NaN = none */
-    double gpu_h;              /* the same on one common 24 GB GPU if it fits, else on one 80 GB GPU */
 } ap_workload_facts;
 
 typedef struct ap_constraint_facts { /* phase 0 */

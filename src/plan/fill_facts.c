@@ -82,6 +82,12 @@ static void fill_workload(const ap_search *search, ap_workload_facts *f)
     f->flash_attention = w->flash_attention;
     f->compile = w->compile;
     f->packing = w->packing;
+    f->custom_ops = w->custom_kernels;
+    f->dynamic_shapes = w->dynamic_shapes < 0 && ap_streq(m->domain, "gnn") ? 1 : w->dynamic_shapes;
+    f->early_stopping = w->early_stopping;
+    f->checkpoint_every_h = w->checkpoint_every_s / 3600;
+    f->has_checkpoint = w->checkpoints < 0 && ap_known(w->checkpoint_every_s) ? 1 : w->checkpoints;
+    f->loader_workers = w->data.workers;
     f->params = m->params;
     f->active_params = ap_or(m->active_params, m->params);
     f->experts = ap_or(m->experts, 0);
@@ -124,6 +130,9 @@ static void fill_constraints(const ap_search *search, ap_constraint_facts *f)
     f->regions = c->regions;
     f->pricing = c->pricing;
     f->portable = c->portable == 1;
+    f->approved = c->approved;
+    f->residency = c->residency;
+    f->hours_per_week = c->hours_per_week;
     f->objective = ap_objective_names[search->job->objective];
 }
 

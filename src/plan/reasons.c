@@ -55,14 +55,17 @@ static void bind_all(ap_reasons *reasons, int last_phase)
     }
 }
 
-/* A policy that cannot be decided never counts as passed; a rule of ours that cannot be decided says nothing. */
-static const ap_finding *first_refusal(ap_reasons *reasons, int phase)
+/* A policy that cannot be decided never counts as passed; a rule of ours that cannot be decided says nothing. Before the
+ * price is chosen (`final` false) region and price are unknown to everybody: nothing undecided counts then. */
+static const ap_finding *first_refusal(ap_reasons *reasons, int phase, bool final)
 {
     ap_rule_query query = {.scopes = reasons->scope, .phase = phase};
     size_t count = ap_ruleset_run(&reasons->refusing, query, reasons->values, reasons->search->arena, reasons->hits);
     for (size_t i = 0; i < count; i++) {
         const ap_rule_item *item = reasons->hits[i].item;
-        if (item->policy ? !item->enforce : reasons->hits[i].undecided)
+        if (item->policy && !item->enforce)
+            continue;
+        if (reasons->hits[i].undecided && !(item->policy && final))
             continue;
         bind_all(reasons, phase);
         return finding_of(reasons, &reasons->hits[i]);
@@ -74,7 +77,8 @@ const ap_finding *ap_reasons_refuse_target(ap_reasons *reasons, const ap_hardwar
 {
     ap_facts_of_target(reasons->search, hw, NULL, AP_PRICE_ON_DEMAND, &reasons->facts);
     bind(reasons, &reasons->refusing, AP_PHASE_TARGET);
-    return first_refusal(reasons, AP_PHASE_TARGET);
+    const ap_finding *any_target = first_refusal(reasons, AP_PHASE_WORKLOAD, false);
+    return any_target ? any_target : first_refusal(reasons, AP_PHASE_TARGET, false);
 }
 
 const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result *result)
@@ -82,8 +86,10 @@ const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result 
     ap_facts_of_result(reasons->search, result, &reasons->facts);
     bind(reasons, &reasons->refusing, AP_PHASE_TARGET);
     bind(reasons, &reasons->refusing, AP_PHASE_PLAN);
-    const ap_finding *target = first_refusal(reasons, AP_PHASE_TARGET);
-    return target ? target : first_refusal(reasons, AP_PHASE_PLAN);
+    const ap_finding *refusal = NULL;
+    for (int phase = AP_PHASE_WORKLOAD; phase < AP_PHASE_COUNT && !refusal; phase++)
+        refusal = first_refusal(reasons, phase, true);
+    return refusal;
 }
 
 static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)

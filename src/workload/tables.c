@@ -34,6 +34,12 @@ static const ap_field constraint_fields[] = {
      .doc = "on-demand, spot, reserved or any."},
     {.key = "portable", .type = AP_T_BOOL, .offset = offsetof(ap_constraints, portable),
      .doc = "Leave out chips that only one cloud has."},
+    {.key = "approved", .type = AP_T_BOOL, .offset = offsetof(ap_constraints, approved),
+     .doc = "Someone signed this run off (for policies)."},
+    {.key = "residency", .type = AP_T_TEXT, .offset = offsetof(ap_constraints, residency),
+     .doc = "Continent (europe) or country (DEU) that the data must not leave."},
+    {.key = "hours_per_week", .type = AP_T_NUM, .offset = offsetof(ap_constraints, hours_per_week), .min = 0, .max = 168,
+     .doc = "Hours a week that such hardware is in use."},
 };
 static const ap_object constraints_object = {"constraints", "Limits that a recommendation must keep.",
                                              sizeof(ap_constraints), AP_FIELDS_OF(constraint_fields), NULL};
@@ -64,6 +70,7 @@ static const ap_field data_fields[] = {
     {.key = "format", .type = AP_T_TEXT, .offset = SUB(data.format), .doc = "Stored format: jpeg, tfrecord, webdataset, parquet, raw …"},
     {.key = "storage", .type = AP_T_TEXT, .offset = SUB(data.storage), .doc = "Where the data lies, or its speed (2GB/s)."},
     {.key = "region", .type = AP_T_TEXT, .offset = SUB(data.region), .doc = "Region the data lies in."},
+    {.key = "workers", .type = AP_T_INT, .offset = SUB(data.workers), .min = 0, .max = 4096, .doc = "Loader processes per chip."},
 };
 static const ap_object data_object = {"data", "What is trained on, and how much.", sizeof(((ap_workload *)0)->data),
                                       AP_FIELDS_OF(data_fields), NULL};
@@ -111,6 +118,11 @@ static const ap_field workload_fields[] = {
     FLAG(flash_attention, "Fused attention kernel."), FLAG(compile, "torch.compile or similar."),
     FLAG(packing, "Several samples packed into one sequence."),
     FLAG(optimizer_in_backward, "Optimizer step fused into the backward pass."),
+    FLAG(checkpoints, "Saves checkpoints that it can resume from (for rules and policies)."),
+    {.key = "checkpoint_every", .type = AP_T_NUM, .offset = OFF(checkpoint_every_s), .flags = AP_F_AUTO, .dim = AP_DIM_SECONDS,
+     .min = 1, .max = 1e8, .doc = "Time between checkpoints, such as 30min."},
+    FLAG(custom_kernels, "Needs CUDA kernels of its own."), FLAG(dynamic_shapes, "Tensor shapes change from step to step."),
+    FLAG(early_stopping, "Stops when the validation loss does."),
     {.key = "data", .type = AP_T_OBJECT, .offset = OFF(data), .object = &data_object, .doc = "Data of the run."},
     {.key = "parallel", .type = AP_T_OBJECT, .offset = OFF(parallel), .object = &parallel_object, .doc = "Parallel layout."},
     {.key = "constraints", .type = AP_T_OBJECT, .offset = OFF(constraints), .object = &constraints_object, .doc = "Limits."},

@@ -23,6 +23,9 @@ typedef struct ap_constraints {
     ap_strings clouds, regions, chip_globs, exclude; /* globs; empty = any */
     ap_strings pricing;      /* on-demand spot reserved any; empty = on-demand */
     signed char portable;    /* 1: no chip that only one cloud has */
+    signed char approved;    /* 1: someone signed the run off; for policies */
+    const char *residency;   /* continent or country that the data must not leave */
+    double hours_per_week;   /* such hardware is in use; for own machines against rent */
 } ap_constraints;
 
 typedef struct ap_workload {
@@ -36,8 +39,11 @@ typedef struct ap_workload {
     const char *global_batch; /* "64" samples, or "4M tokens" */
     ap_strings offload;
     signed char flash_attention, compile, packing, optimizer_in_backward;
+    /* what rules and policies ask about, and no estimate depends on */
+    signed char checkpoints, custom_kernels, dynamic_shapes, early_stopping;
+    double checkpoint_every_s;
     struct {
-        double tokens, samples, epochs, rows, features, sample_bytes;
+        double tokens, samples, epochs, rows, features, sample_bytes, workers;
         const char *dataset, *format, *storage, *region;
     } data;
     struct { double tp, pp, vpp, cp, ep; int sharding; } parallel;
