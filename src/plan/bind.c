@@ -7,7 +7,7 @@
 static const ap_finding *refuse(ap_arena *arena, const char *id, const char *message)
 {
     ap_finding *finding = AP_NEW(arena, ap_finding);
-    *finding = (ap_finding){id, message};
+    *finding = (ap_finding){.id = id, .message = message};
     return finding;
 }
 

@@ -9,7 +9,7 @@ const char *const ap_grouping_names[] = {"none", "instance", "chip", "cloud", "r
 static const ap_finding *refuse(const ap_search *search, const char *id, const char *message)
 {
     ap_finding *finding = AP_NEW(search->arena, ap_finding);
-    *finding = (ap_finding){id, message};
+    *finding = (ap_finding){.id = id, .message = message};
     return finding;
 }
 

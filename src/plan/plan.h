@@ -16,10 +16,12 @@
 #include "plan/hardware.h"
 #include "workload/workload.h"
 
-/* A verdict with its id: AP1xxx (docs/rules). Static or arena text. */
+/* A verdict with its id: AP1xxx (docs/rules.md). Static or arena text. */
 typedef struct ap_finding {
     const char *id;
     const char *message;
+    const char *fix;           /* what to do about it, or NULL */
+    ap_text_map facts;         /* what the rule looked at: fact -> value with unit; filled for results that are shown */
 } ap_finding;
 
 typedef AP_LIST(ap_finding) ap_findings;

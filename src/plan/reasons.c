@@ -92,13 +92,26 @@ const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result 
     return refusal;
 }
 
+static ap_text_map facts_of(const ap_reasons *reasons, const ap_rule_hit *hit)
+{
+    ap_arena *arena = reasons->search->arena;
+    const ap_rule_evidence *evidence;
+    size_t count = ap_rule_evidence_of(reasons->all, hit->item, reasons->values, arena, &evidence);
+    ap_text_map map = {AP_NEW_ARRAY(arena, ap_text_pair, count + 1), count};
+    for (size_t i = 0; i < count; i++)
+        map.items[i] = (ap_text_pair){evidence[i].fact->path, evidence[i].text};
+    return map;
+}
+
 static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
 {
     size_t capacity = list->count; /* grows by one: a handful at most */
     ap_finding *items = AP_NEW_ARRAY(reasons->search->arena, ap_finding, capacity + 1);
     if (list->count)
         memcpy(items, list->items, list->count * sizeof *items);
-    items[list->count++] = *finding_of(reasons, hit);
+    items[list->count] = *finding_of(reasons, hit);
+    items[list->count].fix = ap_rule_message(reasons->all, hit->item->rule->fix, reasons->values, reasons->search->arena);
+    items[list->count++].facts = facts_of(reasons, hit);
     list->items = items;
 }
 

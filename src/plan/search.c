@@ -132,7 +132,7 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
 static const ap_finding *over(const ap_search *search, const char *id, const char *message)
 {
     ap_finding *finding = AP_NEW(search->arena, ap_finding);
-    *finding = (ap_finding){id, message};
+    *finding = (ap_finding){.id = id, .message = message};
     return finding;
 }
 

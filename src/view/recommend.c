@@ -114,10 +114,12 @@ void ap_view_findings(ap_doc *doc, const char *title, const ap_findings *finding
     if (findings->count == 0)
         return;
     ap_value *bullets = ap_value_list(doc->arena);
-    for (size_t i = 0; i < findings->count; i++)
+    for (size_t i = 0; i < findings->count; i++) {
+        const ap_finding *f = &findings->items[i];
         ap_value_push(doc->arena, bullets,
-                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]", findings->items[i].message,
-                                                                findings->items[i].id)));
+                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]%s%s", f->message, f->id,
+                                                                f->fix ? ". " : "", f->fix ? f->fix : "")));
+    }
     ap_doc_heading(doc, title);
     ap_doc_bullets(doc, bullets);
 }

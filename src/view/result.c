@@ -101,6 +101,14 @@ static ap_value *cost_items(ap_arena *arena, const ap_result *result)
     return items;
 }
 
+static ap_value *text_map(ap_arena *arena, const ap_text_map *pairs)
+{
+    ap_value *map = ap_value_map(arena);
+    for (size_t i = 0; i < pairs->count; i++)
+        put_text(arena, map, pairs->items[i].key, pairs->items[i].value);
+    return map;
+}
+
 static ap_value *findings_value(ap_arena *arena, const ap_findings *findings)
 {
     ap_value *list = ap_value_list(arena);
@@ -108,6 +116,10 @@ static ap_value *findings_value(ap_arena *arena, const ap_findings *findings)
         ap_value *item = ap_value_map(arena);
         put_text(arena, item, "id", findings->items[i].id);
         put_text(arena, item, "message", findings->items[i].message);
+        if (findings->items[i].fix)
+            put_text(arena, item, "fix", findings->items[i].fix);
+        if (findings->items[i].facts.count)
+            ap_value_put(arena, item, "facts", text_map(arena, &findings->items[i].facts));
         ap_value_push(arena, list, item);
     }
     return list;
