@@ -276,16 +276,16 @@ static void panel(const session *s, int mode, int quantity, const char *title, d
             ap_sbuf_printf(out, "<text x=\"-6\" y=\"%.1f\" text-anchor=\"end\">1e%g</text>\n", PANEL - at + 4, d);
         }
     }
+    ap_sbuf_printf(out, "<g fill=\"%s\" fill-opacity=\".35\">\n", colors[quantity]);
     for (size_t i = 0; i < o->count; i++) {
         const ap_outcome *p = &o->items[i];
         if (p->reason || !(p->measure->value > 0) || (int)ap_metric_quantity(p->measure->metric) != quantity)
             continue;
         double x = on_axis(p->measure->value, low, high), y = PANEL - on_axis(p->p50, low, high);
         if (y >= 0 && y <= PANEL)
-            ap_sbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\" fill-opacity=\".35\"/>\n", x, y,
-                           colors[quantity]);
+            ap_sbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\"/>\n", x, y);
     }
-    ap_sbuf_printf(out, "<path d=\"M0 %dL%d 0\" stroke=\"#222\"/>\n</g>\n", PANEL, PANEL);
+    ap_sbuf_printf(out, "</g>\n<path d=\"M0 %dL%d 0\" stroke=\"#222\"/>\n</g>\n", PANEL, PANEL);
 }
 
 static void picture(const session *s, ap_sbuf *out)
