@@ -80,6 +80,8 @@ docs: $(BIN)
 	@mkdir -p docs/man docs/cli
 	$(BIN) help --man > docs/man/accelpick.1
 	$(BIN) help --markdown > docs/cli/reference.md
+	sed -i '/^| Fact | Kind/,$$d' docs/rules.md
+	$(BIN) rules facts -f markdown | sed 's/\\_/_/g' >> docs/rules.md
 
 .PHONY: help deps demo check check-asan check-valgrind fuzz-smoke fuzz accuracy bench lint format coverage
 help: ## this list
@@ -111,9 +113,9 @@ accuracy: $(B)/accdoc ## back-test against the published measurements, in-sample
 .PHONY: heldout
 heldout: $(B)/apfit ## refit without each fold, source and chip (about ten minutes); what accuracy shows as held out
 	@tools/heldout.sh $(B)/apfit
-bench: $(BIN) $(B)/bench ## speed and size, as ratios in one run
+bench: $(BIN) $(B)/bench $(B)/bench_rules ## speed and size, as ratios in one run
 	@tools/bench.sh $(BIN) $(B)/bench
-$(B)/bench: $(call obj,tests/bench/bench.c) $(LIB)
+$(B)/bench $(B)/bench_rules: $(B)/%: $(B)/obj/tests/bench/%.o $(LIB)
 	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
 lint: $(BIN) ## static analysis and house rules
 	@tools/lint.sh

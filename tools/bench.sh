@@ -4,6 +4,7 @@ set -eu
 program=$1
 bench=$2
 "$bench"
+"${bench}_rules"
 python=/usr/bin/python3
 "$python" -c 'import json,argparse,yaml,csv' 2>/dev/null || { echo "no python3-yaml here: no ratios"; exit 0; }
 # Median wall time in ms of 15 runs.
