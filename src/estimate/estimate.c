@@ -79,7 +79,7 @@ void ap_keys_add(ap_engine_keys *keys, const char *level, const char *key)
 }
 
 /* Formats into the rest of a fixed text block; NULL when it is full. */
-static const char *format_into(char *text, size_t size, size_t *used, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static const char *format_into(char *text, size_t size, size_t *used, const char *format, va_list args)
 {
     size_t left = size - *used;
     int len = vsnprintf(text + *used, left, format, args);
@@ -99,7 +99,7 @@ void ap_keys_addf(ap_engine_keys *keys, const char *level, const char *format, .
     ap_keys_add(keys, level, key);
 }
 
-static void cells_vaddf(ap_engine_cells *cells, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void cells_vaddf(ap_engine_cells *cells, const char *format, va_list args)
 {
     if (cells->count == AP_CELL_MAX)
         return;

@@ -103,14 +103,14 @@ static void lay_out_unknowns(ap_fit *fit)
         int scale = k->from->scale;
         if (k->from->sd > 0 && !fit->refine)
             k->global = (int)add_unknown(fit, (ap_fit_unknown){ap_scale_link(scale, k->from->prior), k->from->sd,
-                                                        bound(scale, k->from->low, -INFINITY),
-                                                        bound(scale, k->from->high, INFINITY), scale});
+                                                        bound(scale, k->from->low, -HUGE_VAL),
+                                                        bound(scale, k->from->high, HUGE_VAL), scale});
         for (size_t i = 0; i < k->level_count; i++) {
             k->levels[i].first = (unsigned)fit->unknown_count;
             ap_fit_level *l = &k->levels[i];
             for (size_t m = 0; l->by->sd > 0 && m < l->count; m++)
                 add_unknown(fit, (ap_fit_unknown){fit->refine ? known_deviation(l->by, l->keys[m]) : 0,
-                                           fit->refine ? l->by->sd / 2 : l->by->sd, -INFINITY, INFINITY, scale});
+                                           fit->refine ? l->by->sd / 2 : l->by->sd, -HUGE_VAL, HUGE_VAL, scale});
             if (!(l->by->sd > 0))
                 l->count = 0;
         }

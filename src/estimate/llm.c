@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "estimate/llm.h"
 
 static const char *const ids[] = {LLM_CONSTS(AP_CONST_ID) NULL};
@@ -187,7 +188,7 @@ static double llm_predict(const ap_est_context *c, const ap_estimate *e, ap_metr
     (void)unit;
     if (metric == AP_METRIC_STEP_TIME_S && c->job.stack && strcmp(c->job.stack, "litgpt") == 0)
         return e->step_s / e->layout.accum;
-    return NAN;
+    return AP_UNKNOWN;
 }
 
 const ap_engine_ops ap_llm_ops = {

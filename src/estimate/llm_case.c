@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "estimate/llm.h"
 
 static const char *const family_names[] = {"other", "meg21", "mcore", "fsdp", "hf", "dle", "xla", "habana", "neuron", "ipu"};
@@ -311,7 +312,7 @@ void ap_llm_prepare(ap_est_context *c)
     memset(f, 0, sizeof *f);
     _Static_assert(sizeof(ap_llm_facts) <= sizeof c->work, "facts must fit the context");
     if (ap_llm_shape_of(job->model, job->arch, &f->s) != NULL)
-        f->s.layers = NAN;
+        f->s.layers = AP_UNKNOWN;
     f->family = ap_llm_family_of(job);
     f->path = path_of(job);
     f->quantised = job->base_precision == AP_PREC_NF4 || job->base_precision == AP_PREC_INT4 || job->base_precision == AP_PREC_FP4 ? 1
@@ -322,7 +323,7 @@ void ap_llm_prepare(ap_est_context *c)
     f->splits_batch = is(job->stack, "torchtitan");
     f->encoder = is_encoder(job);
     f->pretrain = job->method == AP_METHOD_PRETRAIN;
-    f->finetune = !f->pretrain && job->method != AP_METHOD_TRAIN;
+    f->finetune = f->pretrain == 0 && job->method != AP_METHOD_TRAIN;
     f->flash = job->flash > 0;
     f->compile = job->compile > 0;
     f->offload = job->offload;

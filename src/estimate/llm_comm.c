@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "estimate/llm.h"
 
 /* M-31: inside a fast domain the link; outside, the slower of link and this rank's share of its node's network ports:
@@ -38,7 +39,7 @@ static double ports(const char *text)
                 return strtod(start, NULL) * port_kinds[i].bytes_per_s;
         }
     }
-    return NAN;
+    return AP_UNKNOWN;
 }
 
 double ap_nic_from_text(const char *interconnect, double chips_per_node)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "estimate/llm.h"
 
 static double known(double value, double otherwise)
@@ -111,7 +112,7 @@ static void set_mix(const ap_model *m, ap_llm_shape *s)
 /* M-06: where a published count and the shape disagree on an odd amount, the count decides about the layers. */
 static void match_count(const ap_model *m, ap_llm_shape *s)
 {
-    double all = known(m->params, NAN), active = known(m->active_params, NAN);
+    double all = known(m->params, AP_UNKNOWN), active = known(m->active_params, AP_UNKNOWN);
     double emb = s->embedding * 1.5;
     s->active_scale = 1;
     if (s->experts > 1) {
@@ -122,7 +123,7 @@ static void match_count(const ap_model *m, ap_llm_shape *s)
         }
         if (all > 0 && !(s->mixer_share > 0))
             s->layer_weights = fmax((all - emb) / s->layers, s->layer_active);
-    } else if (all > 0 && !s->guessed && s->causal == 1 && s->embedding < 0.5 * all) { /* NOLINT */
+    } else if (all > 0 && s->guessed == 0 && s->causal == 1 && s->embedding < 0.5 * all) { /* NOLINT */
         double ratio = (all - emb) / s->layers / s->layer_active;
         if ((ratio > 1.12 || ratio < 0.88) && ratio > 0.65 && ratio < 1.5)
             s->active_scale = ratio;
@@ -134,12 +135,12 @@ static void match_count(const ap_model *m, ap_llm_shape *s)
 static void set_layers(const ap_model *m, const char *arch, ap_llm_shape *s)
 {
     bool pair = strcmp(arch, "encdec") == 0;
-    s->layers = known(m->layers, NAN);
+    s->layers = known(m->layers, AP_UNKNOWN);
     if (pair && m->enc_layers > 0 && m->dec_layers > 0)
         s->layers = m->enc_layers + m->dec_layers;
     else if (pair)
         s->layers *= 2; /* profiles give one side */
-    s->hidden = known(m->hidden, NAN);
+    s->hidden = known(m->hidden, AP_UNKNOWN);
     s->causal = strcmp(arch, "encoder") == 0 ? 0 : pair ? 0.5 : 1;
     s->cross = pair ? 1.5 : 1; /* half of the layers have a second attention */
 }
@@ -152,7 +153,7 @@ const char *ap_llm_shape_of(const ap_model *m, const char *arch, ap_llm_shape *s
     s->vocab = known(m->vocab, strcmp(arch, "encoder") == 0 ? 30522 : 50304);
     s->experts = known(m->experts, 0) > 1 ? m->experts : 0;
     s->top_k = s->experts > 1 ? fmin(known(m->top_k, 2), s->experts) : 1;
-    double params = known(m->params, NAN);
+    double params = known(m->params, AP_UNKNOWN);
     if (!(s->layers > 0) || !(s->hidden > 0)) {
         double size = known(m->active_params, params);
         if (!(size >= 1e5))

@@ -64,7 +64,7 @@ static void mark_pareto(ap_search *search)
     for (size_t i = 0; i < count; i++)
         order[i] = &search->results[i];
     qsort(order, count, sizeof *order, compare_by_cost_then_time);
-    double fastest = INFINITY, fastest_cost = INFINITY;
+    double fastest = HUGE_VAL, fastest_cost = HUGE_VAL;
     for (size_t i = 0; i < count; i++) {
         double time = time_of(order[i]), cost = cost_of(order[i]);
         order[i]->pareto = time < fastest || (time == fastest && cost == fastest_cost);
@@ -136,7 +136,7 @@ static int compare_rejections(const void *left, const void *right)
 
 void ap_rank_results(ap_search *search)
 {
-    double least_cost = INFINITY, least_time = INFINITY;
+    double least_cost = HUGE_VAL, least_time = HUGE_VAL;
     for (size_t i = 0; i < search->result_count; i++) {
         least_cost = fmin(least_cost, cost_of(&search->results[i]));
         least_time = fmin(least_time, time_of(&search->results[i]));

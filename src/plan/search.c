@@ -180,7 +180,7 @@ static bool offer_result(ap_search *search, const ap_plan *plan, const ap_hardwa
     const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
     if (!limit && search->reasons) {
         limit = ap_reasons_refuse_result(search->reasons, &result);
-        nearness = INFINITY;
+        nearness = HUGE_VAL;
     }
     if (limit) {
         reject(search, result.target, limit, nearness);
@@ -312,7 +312,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
     const ap_constraints *c = &search->options->constraints;
     const char *name = ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name);
     if (instance->chip_count > most_chips(search)) {
-        reject(search, name, over(search, "AP8007", "more chips than asked for"), INFINITY);
+        reject(search, name, over(search, "AP8007", "more chips than asked for"), HUGE_VAL);
         return;
     }
     double most = most_machines(search, instance, chip);
@@ -325,7 +325,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
         search->targets++;
         const ap_finding *refused = machines == 1 && search->reasons ? ap_reasons_refuse_target(search->reasons, &hw) : NULL;
         if (refused) {
-            reject(search, name, refused, INFINITY);
+            reject(search, name, refused, HUGE_VAL);
             return;
         }
         const ap_plan *plan = ap_search_plan(search, &hw);
@@ -381,9 +381,9 @@ void ap_search_run(ap_search *search)
                                ? ap_arena_printf(search->arena, "%s/%s", instance->cloud, instance->name)
                                : NULL;
         if (filtered)
-            reject(search, name, filtered, INFINITY);
+            reject(search, name, filtered, HUGE_VAL);
         else if (name)
-            reject(search, name, over(search, "AP8014", "no price known for what was asked (region, pricing)"), INFINITY);
+            reject(search, name, over(search, "AP8014", "no price known for what was asked (region, pricing)"), HUGE_VAL);
         else
             search_instance(search, instance, chip);
     }

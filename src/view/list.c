@@ -129,7 +129,7 @@ static ap_value *instance_items(ap_arena *arena, const ap_catalog *catalog, cons
         const ap_instance *instance = &catalog->instances.items[i];
         if (!instance_wanted(catalog, instance, options))
             continue;
-        static const ap_price none = {.on_demand = NAN, .spot = NAN, .reserved_1y = NAN, .reserved_3y = NAN, .confidence = -1};
+        static const ap_price none = {.on_demand = AP_UNKNOWN, .spot = AP_UNKNOWN, .reserved_1y = AP_UNKNOWN, .reserved_3y = AP_UNKNOWN, .confidence = -1};
         bool any_region = !options->filter || options->filter->regions.count == 0;
         if (instance->prices.count == 0 && any_region)
             ap_value_push(arena, items, instance_item(arena, instance, &none));

@@ -143,7 +143,7 @@ static void resolve_sequence(resolver *r)
     job->seq_len = r->workload->sequence_length;
     if (ap_known(job->seq_len) || !ap_model_is_transformer(&job->model))
         return;
-    double own = length_in_input(job->model.input), longest = ap_or(job->model.max_seq, INFINITY);
+    double own = length_in_input(job->model.input), longest = ap_or(job->model.max_seq, HUGE_VAL);
     bool encoder = ap_streq(job->model.domain, "nlp");
     const char *because = "usual for this method";
     if (job->recipe && ap_known(job->recipe->seq_len)) {

@@ -73,7 +73,7 @@ static void test_balanced_score_is_the_geometric_mean(void **state)
 {
     (void)state;
     planned *p = plan(LORA "constraints: {clouds: [aws, gcp, lambda]}\n", AP_GROUP_INSTANCE);
-    double cost = INFINITY, hours = INFINITY;
+    double cost = HUGE_VAL, hours = HUGE_VAL;
     for (size_t i = 0; i < p->search.result_count; i++) {
         cost = fmin(cost, p->search.results[i].cost_p50);
         hours = fmin(hours, p->search.results[i].hours_p50);

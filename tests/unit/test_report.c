@@ -133,7 +133,7 @@ static void json_is_whole_and_null_is_null(void **state)
     ap_doc *doc = ap_doc_new(arena, "t");
     ap_value_put(arena, doc->root, "x", ap_value_num(arena, 0.1));
     ap_value_put(arena, doc->root, "u", ap_value_num(arena, AP_UNKNOWN));
-    ap_value_put(arena, doc->root, "i", ap_value_num(arena, INFINITY));
+    ap_value_put(arena, doc->root, "i", ap_value_num(arena, HUGE_VAL));
     ap_value_put(arena, doc->root, "x", ap_value_num(arena, 0.2)); /* replaced in place */
     assert_string_equal(render(doc, AP_FORMAT_JSON, 0, NULL),
                         "{\n  \"schema_version\": 1,\n  \"kind\": \"t\",\n  \"accelpick\": \"" AP_VERSION
