@@ -210,7 +210,8 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     ret->options.group_by = group >= 0 ? (ap_grouping)group : AP_GROUP_INSTANCE;
     ap_status limits = ap_cli_constraints(cli, catalog, &ret->options.constraints);
     ap_status discounts = take_discounts(cli, catalog, &ret->options);
-    status = ap_job_resolve(&ret->workload, catalog, folder_of(cli->arena, path), cli->arena, &cli->diags, &ret->job);
+    ret->dir = folder_of(cli->arena, path);
+    status = ap_job_resolve(&ret->workload, catalog, ret->dir, cli->arena, &cli->diags, &ret->job);
     if (status == AP_OK)
         status = limits != AP_OK ? limits : discounts;
     ap_cli_view_options(cli, &ret->view);
@@ -243,7 +244,11 @@ ap_status ap_cli_job_rules(ap_cli *cli, ap_cli_job *job, unsigned scope)
                                     .config = cli->config.policies};
     ap_ruleset *set;
     ap_status status = ap_knowledge_load(&request, cli->arena, &cli->diags, &set);
-    if (status == AP_OK)
-        job->search.reasons = ap_reasons_new(&job->search, set, scope);
+    if (status != AP_OK)
+        return status;
+    job->search.reasons = ap_reasons_new(&job->search, set, scope);
+    status = ap_cli_assume(cli, job);
+    if (status == AP_OK && job->search.reasons == NULL)
+        job->search.reasons = ap_reasons_new(&job->search, set, scope); /* the job has changed */
     return status;
 }

@@ -134,3 +134,22 @@ bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
     }
     return broken;
 }
+
+size_t ap_reasons_assumptions(ap_reasons *reasons, const ap_rule_assumption **ret_items)
+{
+    ap_rule_query query = {.scopes = reasons->scope, .phase = AP_PHASE_WORKLOAD};
+    size_t fired = ap_ruleset_run(reasons->all, query, reasons->values, reasons->search->arena, reasons->hits), count = 0;
+    ap_rule_assumption *items = AP_NEW_ARRAY(reasons->search->arena, ap_rule_assumption, fired + 1);
+    for (size_t i = 0; i < fired; i++) {
+        const ap_rule_item *item = reasons->hits[i].item;
+        bool taken = reasons->hits[i].undecided || item->action != AP_RULE_ASSUME;
+        for (size_t k = 0; k < count && !taken; k++)
+            taken = ap_streq(items[k].field, item->assume_field);
+        if (taken)
+            continue;
+        bind_all(reasons, AP_PHASE_WORKLOAD);
+        items[count++] = (ap_rule_assumption){item->rule->id, item->assume_field, item->assume_value, finding_of(reasons, &reasons->hits[i])->message};
+    }
+    *ret_items = items;
+    return count;
+}

@@ -19,6 +19,13 @@ const ap_finding *ap_reasons_refuse_result(ap_reasons *reasons, const ap_result 
 /* Fills reasons and warnings of a result. Returns whether an enforced policy is broken. */
 bool ap_reasons_explain(ap_reasons *reasons, ap_result *result);
 
+/* Values that rules propose for what the workload does not say: assume(precision, bf16). In the rules' order; of several
+ * for one field only the first. */
+typedef struct ap_rule_assumption {
+    const char *id, *field, *value, *message;
+} ap_rule_assumption;
+size_t ap_reasons_assumptions(ap_reasons *reasons, const ap_rule_assumption **ret_items);
+
 /* Facts, exposed for tests: phase 0 from the job, 1 from hardware and price, 2 from the estimate. */
 void ap_facts_of_job(const ap_search *search, ap_rule_facts *ret);
 void ap_facts_of_target(const ap_search *search, const ap_hardware *hw, const ap_price *price, int pricing, ap_rule_facts *ret);
