@@ -179,16 +179,29 @@ static double quality_weight(const char *quality)
     return ap_streq(quality, "C") ? 0.25 : ap_streq(quality, "B") ? 0.7 : 1;
 }
 
+static int by_family(const void *a, const void *b)
+{
+    return strcmp((*(ap_fit_row *const *)a)->measure->family, (*(ap_fit_row *const *)b)->measure->family);
+}
+
 /* A source with a thousand rows is not a thousand independent voices. */
 static void weigh_rows(ap_fit *fit)
 {
     double power = ap_or(fit->structure->source_power, 0.5), sum = 0;
-    for (size_t r = 0; r < fit->row_count; r++) {
-        size_t same = 0;
-        for (size_t k = 0; k < fit->row_count; k++)
-            same += strcmp(fit->rows[k]->measure->family, fit->rows[r]->measure->family) == 0;
-        fit->rows[r]->weight = pow((double)same, -power) * quality_weight(fit->rows[r]->measure->quality);
-        sum += fit->rows[r]->weight;
+    ap_fit_row **sorted = AP_NEW_ARRAY(fit->arena, ap_fit_row *, fit->row_count + 1);
+    for (size_t r = 0; r < fit->row_count; r++)
+        sorted[r] = fit->rows[r];
+    if (fit->row_count)
+        qsort(sorted, fit->row_count, sizeof *sorted, by_family);
+    for (size_t r = 0; r < fit->row_count;) {
+        size_t end = r;
+        while (end < fit->row_count && by_family(&sorted[end], &sorted[r]) == 0)
+            end++;
+        for (size_t k = r; k < end; k++) {
+            sorted[k]->weight = pow((double)(end - r), -power) * quality_weight(sorted[k]->measure->quality);
+            sum += sorted[k]->weight;
+        }
+        r = end;
     }
     double mean = fit->refine ? 1 : ap_or(fit->structure->row_weight, 0.25);
     for (size_t r = 0; r < fit->row_count; r++)

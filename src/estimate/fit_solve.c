@@ -5,8 +5,8 @@
 #include "estimate/fit.h"
 
 #define DENSE_LIMIT   700
-#define CG_ITERATIONS 400
-#define CG_TOLERANCE  1e-5 /* of the preconditioned residual: Gauss-Newton needs no more */
+#define CG_ITERATIONS 200
+#define CG_TOLERANCE  1e-4 /* of the preconditioned residual: Gauss-Newton needs no more */
 
 static void solve_dense(const ap_sparse_rows *j, const double *weights, const double *diagonal, double *x, ap_arena *scratch)
 {
