@@ -5,7 +5,7 @@
  * `mode: audit` reports only, `mode: enforce` is the default).
  *
  * Order: by phase of the facts a rule names, then priority (high first), then id. Rules do not stop one another; what
- * they ask for is settled by the caller as documented in docs/rules.md: any reject rejects, weights of prefer add up, of
+ * they ask for is settled by the caller as documented in docs/rules.md: any reject rejects, prefer gives reasons for or against, of
  * several assume for one field the first in this order wins.
  *
  * A rule whose expression meets a fact that is unknown is "undecided": it is reported as such and never counts as passed.
