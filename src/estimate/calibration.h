@@ -16,7 +16,7 @@
 #include "schema/schema.h"
 
 #define AP_CALIB_MAX_CONSTS 96
-#define AP_CALIB_MAX_LEVELS 28
+#define AP_CALIB_MAX_LEVELS 32
 
 typedef enum ap_scale { AP_SCALE_LOG, AP_SCALE_LINEAR, AP_SCALE_LOGIT } ap_scale;
 

@@ -80,7 +80,10 @@ void ap_dl_prepare(ap_est_context *context)
     work[DL_W_OPTIMIZER_S] = k[DL_optimizer_bytes] * work[DL_W_PARAMS] / bytes_per_s;
     prepare_network(context, work[DL_W_PARAMS] * bytes);
     work[DL_W_FACTOR] = k[DL_time] * exp(-k[DL_ageing] * work[DL_W_AGE]);
-    work[DL_W_FILL] = k[DL_fill] * work[DL_W_CAPACITY] / (work[DL_W_ACTS] / k[DL_acts] * units * 2.5 * bytes);
+    /* M-72: the batch that fills a card: what is left beside weights, states and context, over what an entry keeps. */
+    double per_param = 8.0 + work[DL_W_OPT_BYTES] + (bytes < 3.0 ? 2.0 : 0.0);
+    double left = fmax(work[DL_W_CAPACITY] - k[DL_fill_reserve] - per_param * work[DL_W_PARAMS], 0.05 * work[DL_W_CAPACITY]);
+    work[DL_W_FILL] = k[DL_fill] * left / (work[DL_W_ACTS] / k[DL_acts] * units * 2.5 * bytes);
     work[DL_W_CORE_S] = k[DL_input_core];
 }
 

@@ -13,7 +13,7 @@
 #define DL_CONSTS(X)                                                                                                   \
     X(mac) X(acts) X(efficiency) X(power_exponent) X(memory_bandwidth) X(passes) X(roofline_norm) X(launch)            \
     X(launch_year) X(overlap_norm) X(optimizer_bytes) X(link) X(link_latency) X(nic) X(nic_latency) X(exposed)         \
-    X(straggler_in) X(straggler_out) X(exchange) X(exchange_link) X(exchange_nic) X(time) X(ageing) X(fill)            \
+    X(straggler_in) X(straggler_out) X(exchange) X(exchange_link) X(exchange_nic) X(time) X(ageing) X(fill) X(fill_reserve) \
     X(run_time) X(run_start) X(recipe) X(recipe_batch) X(mem_base) X(mem_states) X(mem_acts) X(mem_full) X(mem_margin) \
     X(profile_mac) X(profile_acts) X(profile_units) X(profile_launch) X(profile_params)                                \
     X(class_mac) X(class_mac_power) X(class_acts) X(class_acts_power) X(class_launch) X(class_params)                  \
@@ -61,6 +61,7 @@ const char *ap_dl_profile(const ap_case *job);     /* key of the work profile; s
 const char *ap_dl_class(const ap_case *job);       /* key of the class default */
 double ap_dl_pixels(const char *input);            /* product of the dimensions of "WxH" or "WxHxD", NaN */
 double ap_dl_seq(const ap_case *job);              /* tokens per sequence */
+double ap_dl_container_year(const ap_case *job);   /* release of the software container, NaN */
 bool ap_dl_is_encoder(const ap_case *job);         /* work follows from the transformer's shape */
 int ap_dl_known(const ap_est_context *context);    /* as DL_W_KNOWN; before constants are resolved */
 

@@ -96,6 +96,20 @@ static const char *stack_of(const ap_case *job)
     return job->stack;
 }
 
+/* Release of the container ("NGC 22.09", "NVIDIA Release 24.04") as a year, NaN when the software says none. */
+double ap_dl_container_year(const ap_case *job)
+{
+    static const char *const before[] = {"NGC ", "Release ", "PyTorch ", "MXNet ", "NeMo "};
+    for (size_t i = 0; job->framework_note && i < sizeof before / sizeof *before; i++) {
+        const char *at = strstr(job->framework_note, before[i]);
+        double release = 0.0;
+        const char *end = NULL;
+        if (at && ap_num_parse_prefix(at + strlen(before[i]), &release, &end) && release >= 16.0 && release < 40.0)
+            return 2000.0 + floor(release) + 100.0 * (release - floor(release)) / 12.0;
+    }
+    return AP_UNKNOWN;
+}
+
 static void add_software(const ap_est_context *context, ap_engine_keys *ret)
 {
     const ap_case *job = &context->job;
@@ -107,8 +121,14 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
         ap_keys_addf(ret, "implementation", "%s|%s%s%s", profile, mlperf ? "mlperf" : stack,
                      ap_streq(suite, "lambda") ? "|lambda" : "",
                      !ap_streq(job->domain, "nlp") ? "" : job->method == AP_METHOD_PRETRAIN ? "|pretrain" : "|finetune");
-    if (ap_streq(suite, "lambda"))
-        ap_keys_addf(ret, "fill", "%s|%s", profile, context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
+    if (ap_streq(suite, "lambda")) {
+        const char *bits = context->work[DL_W_BYTES] < 3.0 ? "16" : "32";
+        ap_keys_addf(ret, "fill", "%s|%s", profile, bits);
+        ap_keys_addf(ret, "fill_fit", "%s|%s", profile, bits);
+    }
+    double container = ap_dl_container_year(job);
+    if (ap_known(container) && !mlperf)
+        ap_keys_addf(ret, "container", "%s|%.0f", profile, floor(container));
     const char *kind = mlperf ? "mlperf" : stack ? stack : "none";
     ap_keys_addf(ret, "run", "%s|%s", job->model->id, kind);
     ap_work work;

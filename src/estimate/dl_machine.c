@@ -205,5 +205,6 @@ void ap_dl_complete_machine(ap_est_context *context)
         work[DL_W_CAPACITY] *= job->chips;
     }
     work[DL_W_CHIP_AGE] = ap_or(chip->year, 2020.0) - 2020.0;
-    work[DL_W_AGE] = ap_known(job->date) ? job->date - 2021.0 : 0.0;
+    double released = ap_or(ap_dl_container_year(job), job->date);
+    work[DL_W_AGE] = ap_known(released) ? released - 2021.0 : 0.0;
 }

@@ -10,9 +10,10 @@
 #include "estimate/engine.h"
 
 #define TREE_CONSTS(X)                                                                                                 \
-    X(rate) X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_scaling) X(row_rate) X(overhead)                \
-    X(overhead_year) X(node_power) X(sync) X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies)      \
-    X(work) X(row_power) X(feature_power) X(passes) X(data_startup)
+    X(rate) X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)  \
+    X(overhead) X(overhead_year) X(overhead_chip) X(split_features) X(node_power) X(sync) X(sync_power) X(startup)     \
+    X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power) X(feature_power) X(passes)        \
+    X(data_startup)
 #define AP_TREE_ENUM(id) TREE_##id,
 enum { TREE_CONSTS(AP_TREE_ENUM) TREE_CONST_COUNT };
 static const char *const ids[] = {TREE_CONSTS(AP_CONST_ID) NULL};
@@ -110,6 +111,9 @@ static void keys(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "hardware", hardware);
     ap_keys_add(ret, "library", library);
     ap_keys_addf(ret, "library_hardware", "%s|%s", library, hardware);
+    /* Libraries rewrote their histogram code around 2020: what came before is another program. */
+    ap_keys_addf(ret, "era", "%s|%s|%s", library, hardware, context->work[TREE_W_YEAR] < 0.0 ? "old" : "new");
+    ap_keys_add(ret, "shape", ap_streq(library, "catboost") ? "symmetric" : "grown");
     ap_keys_add(ret, "chip", job->chip->id);
     ap_keys_add(ret, "generation", job->chip->generation);
     ap_keys_add(ret, "stack", job->stack);
@@ -155,17 +159,18 @@ static void prepare(ap_est_context *context)
     double threads = work[TREE_W_THREADS], cells = rows * features;
     /* M-81: threads share memory bandwidth, so their speed-up saturates; a GPU goes with its bandwidth. */
     double speed_up = threads / (1.0 + threads / k[TREE_saturation]);
-    double device = gpu ? pow(work[TREE_W_BW], 0.9) : speed_up * exp(k[TREE_chip_year] * work[TREE_W_CHIP_YEAR]);
+    double device = gpu ? k[TREE_gpu_speed] * pow(work[TREE_W_BW] / 600.0, k[TREE_gpu_power])
+                        : speed_up * exp(k[TREE_chip_year] * work[TREE_W_CHIP_YEAR]);
     double chips = gpu ? pow(work[TREE_W_CHIPS], k[TREE_gpu_scaling]) : 1.0;
     double rate = k[TREE_rate] * device * chips * exp(k[TREE_rate_year] * work[TREE_W_YEAR]) *
                   pow(cells / 8e7, k[TREE_rate_size]);
     double per_class = k[TREE_classes] * k[TREE_time];
     work[TREE_W_HIST_S] = 0.5 * cells * levels / rate * per_class;
-    work[TREE_W_ROW_S] = rows * levels / (k[TREE_row_rate] * (gpu ? pow(work[TREE_W_BW], 0.9) : speed_up)) * per_class;
-    work[TREE_W_SPLIT_S] = k[TREE_overhead] * exp(-k[TREE_overhead_year] * work[TREE_W_YEAR]) *
-                           pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5)) *
-                           (0.6 + 0.4 * sqrt(features / 30.0)) * per_class;
-    work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, 1.5) * pow(work[TREE_W_NODES] / 64.0, 0.7) * per_class;
+    work[TREE_W_ROW_S] = rows * levels / (k[TREE_row_rate] * device) * per_class;
+    double nodes = pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5));
+    work[TREE_W_SPLIT_S] = k[TREE_overhead] * exp(-k[TREE_overhead_year] * work[TREE_W_YEAR] - k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR]) * nodes *
+                           (1.0 + features / k[TREE_split_features]) * per_class;
+    work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, k[TREE_sync_power]) * nodes * per_class;
 }
 
 static void run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret)
