@@ -306,6 +306,7 @@ static ap_status run(session *s)
         engine->intervals.count = kept.intervals.count;
         describe_fit(s, engine);
         options.tolerance = 5e-4; /* many fits: the last half per mille changes no held-out figure */
+        options.max_iterations = s->set.iterations ? s->set.iterations : 22;
         run_holdouts(s, engine, &options, dumped);
     }
     ap_outcomes outcomes;
