@@ -105,12 +105,10 @@ static void write_known(const ap_strings *known, ap_sbuf *out)
     size_t line = 0;
     ap_sbuf_add(out, "known:\n  [");
     for (size_t i = 0; i < known->count; i++) {
-        if (line + strlen(known->items[i]) > 110) {
-            ap_sbuf_add(out, "\n   ");
-            line = 0;
-        }
+        bool wrap = i && line + strlen(known->items[i]) > 110;
+        ap_sbuf_add(out, i == 0 ? "" : wrap ? ",\n   " : ", ");
+        line = wrap ? 0 : line;
         quoted(out, known->items[i]);
-        ap_sbuf_add(out, i + 1 < known->count ? ", " : "");
         line += strlen(known->items[i]) + 4;
     }
     ap_sbuf_add(out, "]\n");
