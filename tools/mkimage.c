@@ -85,6 +85,25 @@ static ap_status add_pages(const char *dir, ap_arena *arena, ap_diags *diags, ap
     return status;
 }
 
+/* Templates of recipes as bytes: "t/slurm". */
+static ap_status add_templates(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
+{
+    const char *folder = ap_arena_printf(arena, "%s/recipes-templates", dir), **paths;
+    size_t count = 0;
+    if (!ap_file_is_dir(folder))
+        return AP_OK;
+    ap_status status = ap_file_walk(folder, ".tmpl", false, arena, diags, &paths, &count);
+    for (size_t i = 0; i < count && status == AP_OK; i++) {
+        char *text;
+        size_t len;
+        const char *name = strrchr(paths[i], '/') + 1;
+        status = ap_file_read(paths[i], (size_t)1 << 20, arena, diags, &text, &len);
+        if (status == AP_OK)
+            ap_image_add_bytes(image, ap_arena_printf(arena, "t/%.*s", (int)(strlen(name) - strlen(".tmpl")), name), text, len);
+    }
+    return status;
+}
+
 /* A folder without any file is a catalog without records: the program then links and says so. */
 static ap_status add_catalog(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
 {
@@ -123,6 +142,8 @@ int main(int argc, char **argv)
         status = add_rules(argv[1], "policies", arena, &diags, &image);
     if (status == AP_OK)
         status = add_pages(argv[1], arena, &diags, &image);
+    if (status == AP_OK)
+        status = add_templates(argv[1], arena, &diags, &image);
     if (status == AP_OK)
         status = ap_file_write_atomic(argv[2], image.text, image.len, &diags);
     return finish(status, &diags, arena);

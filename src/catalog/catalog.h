@@ -187,6 +187,9 @@ typedef struct ap_rig { /* own machine */
 typedef struct ap_image { /* container image */
     const char *id, *stack, *reference, *frameworks_text;
     ap_strings kinds, archs, frameworks; /* chip kinds, arch targets, frameworks */
+    ap_strings clouds;       /* where it can be pulled and is tested; empty = anywhere */
+    ap_strings hosts;        /* x86_64, aarch64; empty = x86_64 */
+    ap_strings packages;     /* pip packages that frameworks named above still need */
     const char *cuda, *driver_min, *os;
     ap_provenance from;
     ap_pos pos;
@@ -200,6 +203,8 @@ typedef struct ap_stack { /* training software whose speed differs enough to hav
     ap_strings default_for;                     /* globs over DOMAIN:METHOD:KIND:VENDOR:SIZE, lower case, SIZE small or large (over 30 B parameters): the stack when none is named */
     signed char tp, pp, cp, ep;                 /* supports that parallelism */
     ap_strings sharding;
+    const char *launcher;                       /* how recipes start it: torchrun accelerate deepspeed megatron maxtext python; NULL = by framework */
+    ap_strings packages;                        /* pip packages that a plain image of the framework lacks */
     ap_provenance from;
     ap_pos pos;
 } ap_stack;

@@ -14,7 +14,7 @@ static const char *const default_keys[] = {"source", "as_of", "confidence", "clo
 enum { DEFAULT_COUNT = sizeof default_keys / sizeof *default_keys };
 
 /* Folders below a data directory that other layers read. */
-static const char *const foreign_folders[] = {"calibration", "rules", "policies", "providers", "energy"};
+static const char *const foreign_folders[] = {"calibration", "recipes-templates", "rules", "policies", "providers", "energy"};
 
 static bool is_default_key(const char *key)
 {

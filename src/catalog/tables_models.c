@@ -140,6 +140,9 @@ static const ap_field image_fields[] = {
     TEXTS("kinds", kinds, "Chip kinds it runs on."),
     TEXTS("archs", archs, "Compile targets it supports, e.g. sm_80."),
     TEXTS("frameworks", frameworks, "Frameworks inside."),
+    TEXTS("clouds", clouds, "Clouds it is made for; anywhere if absent."),
+    TEXTS("hosts", hosts, "Host processors: x86_64, aarch64; x86_64 if absent."),
+    TEXTS("packages", packages, "pip packages to add before its frameworks can be used."),
     TEXT("cuda", cuda, "CUDA, ROCm or SynapseAI version."),
     TEXT("driver_min", driver_min, "Oldest driver that runs it."),
     TEXT("os", os, "Operating system inside."),
@@ -165,6 +168,9 @@ static const ap_field stack_fields[] = {
     BOOL("cp", cp, "Supports context parallelism."),
     BOOL("ep", ep, "Supports expert parallelism."),
     TEXTS("sharding", sharding, "Kinds of data parallelism: none ddp zero1 zero2 zero3 hsdp offload."),
+    TEXT("launcher", launcher,
+         "How recipes start it: torchrun, accelerate, deepspeed, megatron, maxtext or python; by framework if absent."),
+    TEXTS("packages", packages, "pip packages that a plain image of the framework lacks."),
     PROVENANCE,
 };
 #undef S

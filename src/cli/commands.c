@@ -1,7 +1,7 @@
 /* The commands there are, in the order of help. A command is listed here when its file exists, not before. */
 #include "cli/cli.h"
 
-extern const ap_command ap_cmd_recommend, ap_cmd_estimate;
+extern const ap_command ap_cmd_recommend, ap_cmd_estimate, ap_cmd_emit;
 extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules, ap_cmd_explain;
 extern const ap_command ap_cmd_doctor, ap_cmd_completion, ap_cmd_help, ap_cmd_version;
 extern const ap_command ap_cmd_accuracy, ap_cmd_calibrate;
@@ -9,6 +9,7 @@ extern const ap_command ap_cmd_accuracy, ap_cmd_calibrate;
 const ap_command *const ap_commands[] = {
     &ap_cmd_recommend,
     &ap_cmd_estimate,
+    &ap_cmd_emit,
     &ap_cmd_list,
     &ap_cmd_show,
     &ap_cmd_catalog,

@@ -1,0 +1,150 @@
+/* k8s: a Job on one machine, a JobSet on several; a PyTorchJob where the user asks for one. */
+#include "base/num.h"
+#include "emit/internal.h"
+
+static const char *resource_name(const ap_emit_plan *p)
+{
+    if (p->nvidia)
+        return "nvidia.com/gpu";
+    if (p->amd)
+        return "amd.com/gpu";
+    if (p->tpu)
+        return "google.com/tpu";
+    if (p->gaudi)
+        return "habana.ai/gaudi";
+    if (p->neuron)
+        return "aws.amazon.com/neuron";
+    return p->gpu ? "gpu.intel.com/xe" : NULL;
+}
+
+static void select_node(ap_emit_plan *p, const char *key, const char *value, const char *why)
+{
+    ap_scope *item = ap_scope_item(p->scope, "selectors");
+    ap_scope_text(item, "key", key);
+    ap_scope_text(item, "value", value);
+    ap_emit_why(p, key, "%s", why);
+}
+
+static const char *gke_label(const ap_emit_plan *p)
+{
+    /* Two machine families with the same card have labels of their own. */
+    if (ap_streq(p->instance, "a3-megagpu-8g"))
+        return "nvidia-h100-mega-80gb";
+    if (ap_streq(p->instance, "a3-highgpu-8g"))
+        return "nvidia-h100-80gb";
+    return ap_emit_spelling(p->request->search->catalog, "gke", "gke-accelerator", p->chip_info);
+}
+
+static void select_nodes(ap_emit_plan *p)
+{
+    const ap_catalog *catalog = p->request->search->catalog;
+    ap_scope_list(p->scope, "selectors");
+    const char *gke = p->gcp && p->gpu ? gke_label(p) : NULL;
+    const char *product = p->nvidia && !p->instance ? ap_emit_spelling(catalog, "kubernetes", "gpu.product", p->chip_info) : NULL;
+    if (gke)
+        select_node(p, "cloud.google.com/gke-accelerator", gke, "GKE's label for the card");
+    if (p->instance && !p->tpu)
+        select_node(p, "node.kubernetes.io/instance-type", p->instance, "the machine that is estimated and priced");
+    if (p->region)
+        select_node(p, "topology.kubernetes.io/region", p->region, "the price is of this region");
+    if (product)
+        select_node(p, "nvidia.com/gpu.product", product, "keeps the job off other cards (label of GPU feature discovery)");
+}
+
+static void tolerate(ap_emit_plan *p, const char *key, const char *why)
+{
+    ap_scope_text(ap_scope_item(p->scope, "tolerations"), "key", key);
+    ap_emit_why(p, key, "%s", why);
+}
+
+static void tolerate_taints(ap_emit_plan *p, const char *resource)
+{
+    ap_scope_list(p->scope, "tolerations");
+    if (resource)
+        tolerate(p, resource, "nodes with cards are tainted");
+    if (p->spot && p->gcp) {
+        select_node(p, "cloud.google.com/gke-spot", "true", "the price is of spot machines");
+        tolerate(p, "cloud.google.com/gke-spot", "spot nodes are tainted");
+    } else if (p->spot && p->aws) {
+        select_node(p, "karpenter.sh/capacity-type", "spot", "the price is of spot machines");
+        tolerate(p, "karpenter.sh/capacity-type", "spot nodes may be tainted");
+    } else if (p->spot && p->azure) {
+        select_node(p, "kubernetes.azure.com/scalesetpriority", "spot", "the price is of spot machines");
+        tolerate(p, "kubernetes.azure.com/scalesetpriority", "spot nodes are tainted");
+    }
+}
+
+static void add_fabric_resource(ap_emit_plan *p)
+{
+    const char *name = NULL;
+    if (p->multi_node && ap_streq(p->fabric, "efa"))
+        name = "vpc.amazonaws.com/efa";
+    else if (p->multi_node && ap_streq(p->fabric, "infiniband"))
+        name = "rdma/ib";
+    ap_scope_text(p->scope, "fabric_resource", name);
+    ap_scope_number(p->scope, "fabric_count", name ? fmax(1, ap_or(p->nics, 1)) : AP_UNKNOWN);
+    if (name)
+        ap_emit_why(p, name, "without it the machines talk over plain Ethernet");
+}
+
+static void explain(ap_emit_plan *p)
+{
+    ap_emit_why(p, "activeDeadlineSeconds", "the bill guard: restarts included, Kubernetes ends the job then");
+    ap_emit_why(p, "backoffLimit", "a fault that comes back must not be paid for again and again");
+    ap_emit_why(p, "ttlSecondsAfterFinished", "finished pods are cleared away, so an autoscaler can take the nodes back");
+    ap_emit_why(p, "/dev/shm", "loaders hand batches over in shared memory; the default of 64 MiB crashes them");
+    ap_emit_why(p, "terminationGracePeriodSeconds", "time to save when the pod is stopped");
+}
+
+/* The pod is the same in every controller: rendered once, put in at its place. */
+ap_status ap_emit_pod(ap_emit_plan *p)
+{
+    ap_strings lines;
+    ap_scope_flag(p->scope, "no_pvc", !p->settings->pvc);
+    ap_status status = ap_emit_render_lines(p, "k8s-pod", AP_LANG_YAML, &lines);
+    ap_scope_list(p->scope, "pod");
+    for (size_t i = 0; i < lines.count; i++)
+        ap_scope_raw(ap_scope_item(p->scope, "pod"), "line", lines.items[i]);
+    return status;
+}
+
+void ap_emit_use_controller(ap_emit_plan *p, int controller)
+{
+    ap_scope_flag(p->scope, "as_job", controller == AP_CONTROLLER_JOB);
+    ap_scope_flag(p->scope, "as_jobset", controller == AP_CONTROLLER_JOBSET);
+    ap_scope_flag(p->scope, "as_pytorchjob", controller == AP_CONTROLLER_PYTORCHJOB);
+    /* A JobSet restarts all of its pods together; a pod alone must not restart by itself. */
+    ap_scope_raw(p->scope, "restart_policy", controller == AP_CONTROLLER_PYTORCHJOB ? "OnFailure" : "Never");
+    ap_scope_raw(p->scope, "container_name", controller == AP_CONTROLLER_PYTORCHJOB ? "pytorch" : "train");
+    ap_scope_text(p->scope, "master_host", ap_arena_printf(p->arena, "%s-workers-0-0.%s", p->name, p->name));
+    ap_scope_number(p->scope, "workers", p->nodes - 1);
+    ap_scope_number(p->scope, "cpu_request", fmax(1, floor(p->cpus_per_node * 0.9)));
+    ap_scope_number(p->scope, "memory_request", fmax(1, floor(p->memory_gib * 0.9)));
+    ap_scope_flag(p->scope, "host_network", p->multi_node && p->fabric && ap_starts_with(p->fabric, "gpudirect"));
+}
+
+ap_status ap_emit_k8s(ap_emit_plan *p)
+{
+    int controller = p->settings->controller >= 0 ? p->settings->controller : p->multi_node ? AP_CONTROLLER_JOBSET : AP_CONTROLLER_JOB;
+    const char *resource = resource_name(p);
+    if (p->tpu) {
+        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "'k8s' is not for TPU slices")->hint = "write emit gke-tpu";
+        return AP_USAGE;
+    }
+    if (controller == AP_CONTROLLER_JOB && p->multi_node) {
+        ap_diag_add(p->diags, AP_ERROR, 809, AP_NO_POS, "emit.controller: a job has no network name for its pods, and %.0f machines need one", p->nodes)->hint =
+            "jobset or pytorchjob";
+        return AP_BAD_DATA;
+    }
+    ap_emit_use_controller(p, controller);
+    ap_scope_number(p->scope, "job_replicas", 1);
+    ap_scope_number(p->scope, "job_pods", p->nodes);
+    ap_scope_text(p->scope, "resource", resource);
+    select_nodes(p);
+    tolerate_taints(p, resource);
+    add_fabric_resource(p);
+    explain(p);
+    if (p->spot && !p->settings->pvc && !p->settings->bucket)
+        ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, "%s: checkpoints die with a spot machine", p->target)->hint = "name emit.pvc or emit.bucket";
+    return ap_emit_pod(p);
+}
