@@ -6,36 +6,6 @@
 #include "io/file.h"
 #include "io/yaml.h"
 
-static size_t size_of_field(const ap_field *field)
-{
-    switch (field->type) {
-    case AP_T_TEXT:
-    case AP_T_ID:
-        return sizeof(const char *);
-    case AP_T_NUM:
-    case AP_T_INT:
-        return sizeof(double);
-    case AP_T_BOOL:
-        return sizeof(signed char);
-    case AP_T_ENUM:
-        return sizeof(int);
-    case AP_T_RANGE:
-        return sizeof(ap_range);
-    case AP_T_TEXTS:
-    case AP_T_NUMS:
-    case AP_T_TEXT_MAP:
-    case AP_T_OBJECTS:
-        return sizeof(ap_any_list);
-    case AP_T_OBJECT:
-        return field->object->size;
-    case AP_T_NODE:
-        return sizeof(const ap_node *);
-    case AP_T_POS:
-        return sizeof(ap_pos);
-    }
-    return 0;
-}
-
 static const ap_field *own_field(const ap_object *object, const char *key)
 {
     for (size_t i = 0; i < object->field_count; i++)
@@ -57,7 +27,7 @@ static void merge_fields(const ap_object *object, const ap_node *node, const voi
         if (field->type == AP_T_OBJECT && pair->value->kind == AP_NODE_MAP)
             merge_fields(field->object, pair->value, source, target);
         else
-            memcpy(target, source, size_of_field(field));
+            memcpy(target, source, ap_schema_field_size(field));
     }
 }
 

@@ -34,7 +34,4 @@ static inline void *ap_schema_at(void *base, size_t offset)
     return (char *)base + offset;
 }
 
-/* Size of one field's value inside its struct. */
-size_t ap_schema_field_size(const ap_field *field);
-
 #endif

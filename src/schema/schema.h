@@ -84,6 +84,9 @@ void ap_schema_clear(const ap_object *object, void *out); /* everything absent *
 /* What `out` leaves absent is copied from `defaults`, an object of the same kind (nested ones field by field). */
 void ap_schema_fill(const ap_object *object, void *out, const void *defaults);
 
+/* Bytes that a field's value takes inside its struct (AP_T_POS too). */
+size_t ap_schema_field_size(const ap_field *field);
+
 /* Field of an object by dotted path ("memory.usable"), or NULL; ret_offset gets the absolute offset. */
 const ap_field *ap_schema_find(const ap_object *object, const char *path, size_t *ret_offset);
 

@@ -2,19 +2,10 @@
 #include "base/num.h"
 #include "catalog/tables.h"
 #include "view/record.h"
+#include "view/put.h"
 #include "view/view.h"
 
 #define GIB 1073741824.0
-
-static void put_text(ap_arena *arena, ap_value *map, const char *key, const char *text)
-{
-    ap_value_put(arena, map, key, ap_value_text(arena, text));
-}
-
-static void put_num(ap_arena *arena, ap_value *map, const char *key, double value)
-{
-    ap_value_put(arena, map, key, ap_value_num(arena, value));
-}
 
 static bool matches(const ap_strings *globs, const char *text)
 {
@@ -44,25 +35,25 @@ static ap_value *chip_item(ap_arena *arena, const ap_chip *chip)
         {"fp32", chip->peak.fp32}, {"tf32", chip->peak.tf32}, {"fp16", chip->peak.fp16}, {"bf16", chip->peak.bf16},
         {"fp8", chip->peak.fp8},   {"fp4", chip->peak.fp4},   {"int8", chip->peak.int8}};
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-        put_num(arena, peak, peaks[i].key, peaks[i].flop_per_s / 1e12);
-    put_text(arena, item, "id", chip->id);
-    put_text(arena, item, "name", chip->name);
-    put_text(arena, item, "kind", ap_chip_kind_name(chip->kind));
-    put_text(arena, item, "vendor", chip->vendor);
-    put_text(arena, item, "family", chip->family);
-    put_num(arena, item, "memory_gib", chip->memory.size / GIB);
-    put_num(arena, item, "memory_usable_gib", chip->memory.usable / GIB);
-    put_num(arena, item, "memory_gb_per_s", chip->memory.bandwidth / 1e9);
+        ap_put_num(arena, peak, peaks[i].key, peaks[i].flop_per_s / 1e12);
+    ap_put_text(arena, item, "id", chip->id);
+    ap_put_text(arena, item, "name", chip->name);
+    ap_put_text(arena, item, "kind", ap_chip_kind_name(chip->kind));
+    ap_put_text(arena, item, "vendor", chip->vendor);
+    ap_put_text(arena, item, "family", chip->family);
+    ap_put_num(arena, item, "memory_gib", chip->memory.size / GIB);
+    ap_put_num(arena, item, "memory_usable_gib", chip->memory.usable / GIB);
+    ap_put_num(arena, item, "memory_gb_per_s", chip->memory.bandwidth / 1e9);
     ap_value_put(arena, item, "peak_tflops", peak);
-    put_num(arena, item, "tdp_w", chip->tdp_w);
-    put_text(arena, item, "interconnect", chip->link.kind);
-    put_num(arena, item, "interconnect_gb_per_s", chip->link.bandwidth / 1e9);
-    put_num(arena, item, "year", chip->year);
-    put_num(arena, item, "price_usd", chip->price.usd);
+    ap_put_num(arena, item, "tdp_w", chip->tdp_w);
+    ap_put_text(arena, item, "interconnect", chip->link.kind);
+    ap_put_num(arena, item, "interconnect_gb_per_s", chip->link.bandwidth / 1e9);
+    ap_put_num(arena, item, "year", chip->year);
+    ap_put_num(arena, item, "price_usd", chip->price.usd);
     ap_value_put(arena, item, "frameworks", texts(arena, &chip->frameworks));
-    put_text(arena, item, "source", chip->from.source);
-    put_text(arena, item, "as_of", chip->from.as_of);
-    put_text(arena, item, "confidence", ap_confidence_name(chip->from.confidence));
+    ap_put_text(arena, item, "source", chip->from.source);
+    ap_put_text(arena, item, "as_of", chip->from.as_of);
+    ap_put_text(arena, item, "confidence", ap_confidence_name(chip->from.confidence));
     return item;
 }
 
@@ -84,25 +75,25 @@ static ap_value *chip_items(ap_arena *arena, const ap_catalog *catalog, const ap
 static ap_value *instance_item(ap_arena *arena, const ap_instance *instance, const ap_price *price)
 {
     ap_value *item = ap_value_map(arena);
-    put_text(arena, item, "cloud", instance->cloud);
-    put_text(arena, item, "instance", instance->name);
-    put_text(arena, item, "region", price->region);
-    put_text(arena, item, "chip", instance->chip);
-    put_num(arena, item, "chip_count", instance->chip_count);
-    put_num(arena, item, "hosts", instance->hosts);
-    put_num(arena, item, "vcpus", instance->vcpus);
-    put_num(arena, item, "memory_gib", instance->memory / GIB);
-    put_num(arena, item, "network_gbps", instance->network * 8 / 1e9);
-    put_text(arena, item, "fabric", instance->fabric);
-    put_text(arena, item, "market", instance->market);
-    put_num(arena, item, "on_demand_usd_per_h", price->on_demand);
-    put_num(arena, item, "spot_usd_per_h", price->spot);
-    put_num(arena, item, "reserved_1y_usd_per_h", price->reserved_1y);
-    put_num(arena, item, "reserved_3y_usd_per_h", price->reserved_3y);
-    put_text(arena, item, "spot_interruption", price->spot_interruption);
-    put_text(arena, item, "price_as_of", price->as_of ? price->as_of : instance->from.as_of);
-    put_text(arena, item, "price_source", price->source ? price->source : instance->from.source);
-    put_text(arena, item, "confidence", ap_confidence_name(price->confidence >= 0 ? price->confidence : instance->from.confidence));
+    ap_put_text(arena, item, "cloud", instance->cloud);
+    ap_put_text(arena, item, "instance", instance->name);
+    ap_put_text(arena, item, "region", price->region);
+    ap_put_text(arena, item, "chip", instance->chip);
+    ap_put_num(arena, item, "chip_count", instance->chip_count);
+    ap_put_num(arena, item, "hosts", instance->hosts);
+    ap_put_num(arena, item, "vcpus", instance->vcpus);
+    ap_put_num(arena, item, "memory_gib", instance->memory / GIB);
+    ap_put_num(arena, item, "network_gbps", instance->network * 8 / 1e9);
+    ap_put_text(arena, item, "fabric", instance->fabric);
+    ap_put_text(arena, item, "market", instance->market);
+    ap_put_num(arena, item, "on_demand_usd_per_h", price->on_demand);
+    ap_put_num(arena, item, "spot_usd_per_h", price->spot);
+    ap_put_num(arena, item, "reserved_1y_usd_per_h", price->reserved_1y);
+    ap_put_num(arena, item, "reserved_3y_usd_per_h", price->reserved_3y);
+    ap_put_text(arena, item, "spot_interruption", price->spot_interruption);
+    ap_put_text(arena, item, "price_as_of", price->as_of ? price->as_of : instance->from.as_of);
+    ap_put_text(arena, item, "price_source", price->source ? price->source : instance->from.source);
+    ap_put_text(arena, item, "confidence", ap_confidence_name(price->confidence >= 0 ? price->confidence : instance->from.confidence));
     return item;
 }
 

@@ -1,5 +1,6 @@
 /* One RESULT of the contract, and the request it answers. */
 #include "base/num.h"
+#include "view/put.h"
 #include "view/view.h"
 
 #define GIB 1073741824.0
@@ -14,24 +15,14 @@ ap_doc *ap_view_begin(ap_arena *arena, const char *kind, const ap_catalog *catal
     return doc;
 }
 
-static void put_text(ap_arena *arena, ap_value *map, const char *key, const char *text)
-{
-    ap_value_put(arena, map, key, ap_value_text(arena, text));
-}
-
-static void put_num(ap_arena *arena, ap_value *map, const char *key, double value)
-{
-    ap_value_put(arena, map, key, ap_value_num(arena, value));
-}
-
 static ap_value *quantiles(ap_arena *arena, double p10, double p50, double p90)
 {
     if (!ap_known(p50))
         return ap_value_null(arena);
     ap_value *map = ap_value_map(arena);
-    put_num(arena, map, "p10", p10);
-    put_num(arena, map, "p50", p50);
-    put_num(arena, map, "p90", p90);
+    ap_put_num(arena, map, "p10", p10);
+    ap_put_num(arena, map, "p50", p50);
+    ap_put_num(arena, map, "p90", p90);
     return map;
 }
 
@@ -39,33 +30,33 @@ static ap_value *plan_value(ap_arena *arena, const ap_plan *plan)
 {
     const ap_layout *layout = &plan->est.layout;
     ap_value *map = ap_value_map(arena);
-    put_text(arena, map, "stack", plan->stack);
-    put_num(arena, map, "dp", layout->dp);
-    put_num(arena, map, "tp", layout->tp);
-    put_num(arena, map, "pp", layout->pp);
-    put_num(arena, map, "cp", layout->cp);
-    put_num(arena, map, "ep", layout->ep);
-    put_text(arena, map, "sharding", layout->sharding >= 0 ? ap_sharding_names[layout->sharding] : NULL);
-    put_num(arena, map, "micro_batch", layout->micro_batch);
-    put_num(arena, map, "grad_accum", layout->accum);
-    put_text(arena, map, "recompute", layout->recompute >= 0 ? ap_recompute_names[layout->recompute] : NULL);
-    put_text(arena, map, "precision", plan->precision >= 0 ? ap_precision_name((ap_precision)plan->precision) : NULL);
+    ap_put_text(arena, map, "stack", plan->stack);
+    ap_put_num(arena, map, "dp", layout->dp);
+    ap_put_num(arena, map, "tp", layout->tp);
+    ap_put_num(arena, map, "pp", layout->pp);
+    ap_put_num(arena, map, "cp", layout->cp);
+    ap_put_num(arena, map, "ep", layout->ep);
+    ap_put_text(arena, map, "sharding", layout->sharding >= 0 ? ap_sharding_names[layout->sharding] : NULL);
+    ap_put_num(arena, map, "micro_batch", layout->micro_batch);
+    ap_put_num(arena, map, "grad_accum", layout->accum);
+    ap_put_text(arena, map, "recompute", layout->recompute >= 0 ? ap_recompute_names[layout->recompute] : NULL);
+    ap_put_text(arena, map, "precision", plan->precision >= 0 ? ap_precision_name((ap_precision)plan->precision) : NULL);
     return map;
 }
 
 static ap_value *memory_value(ap_arena *arena, const ap_estimate *est)
 {
     ap_value *map = ap_value_map(arena), *items = ap_value_list(arena);
-    put_num(arena, map, "peak_gib", est->peak_bytes / GIB);
-    put_num(arena, map, "peak_p10_gib", est->peak_bytes * exp(est->mem_ln_low) / GIB);
-    put_num(arena, map, "peak_p90_gib", est->peak_bytes * exp(est->mem_ln_high) / GIB);
-    put_num(arena, map, "capacity_gib", est->capacity_bytes / GIB);
-    put_text(arena, map, "verdict", ap_verdict_names[est->verdict]);
+    ap_put_num(arena, map, "peak_gib", est->peak_bytes / GIB);
+    ap_put_num(arena, map, "peak_p10_gib", est->peak_bytes * exp(est->mem_ln_low) / GIB);
+    ap_put_num(arena, map, "peak_p90_gib", est->peak_bytes * exp(est->mem_ln_high) / GIB);
+    ap_put_num(arena, map, "capacity_gib", est->capacity_bytes / GIB);
+    ap_put_text(arena, map, "verdict", ap_verdict_names[est->verdict]);
     for (size_t i = 0; i < est->memory_count; i++) {
         ap_value *item = ap_value_map(arena);
-        put_text(arena, item, "item", est->memory[i].name);
-        put_num(arena, item, "gib", est->memory[i].seconds / GIB);
-        put_text(arena, item, "formula", est->memory[i].formula);
+        ap_put_text(arena, item, "item", est->memory[i].name);
+        ap_put_num(arena, item, "gib", est->memory[i].seconds / GIB);
+        ap_put_text(arena, item, "formula", est->memory[i].formula);
         ap_value_push(arena, items, item);
     }
     ap_value_put(arena, map, "items", items);
@@ -77,9 +68,9 @@ static ap_value *terms_value(ap_arena *arena, const ap_estimate *est)
     ap_value *items = ap_value_list(arena);
     for (size_t i = 0; i < est->term_count; i++) {
         ap_value *item = ap_value_map(arena);
-        put_text(arena, item, "term", est->terms[i].name);
-        put_num(arena, item, "seconds", est->terms[i].seconds);
-        put_text(arena, item, "formula", est->terms[i].formula);
+        ap_put_text(arena, item, "term", est->terms[i].name);
+        ap_put_num(arena, item, "seconds", est->terms[i].seconds);
+        ap_put_text(arena, item, "formula", est->terms[i].formula);
         ap_value_push(arena, items, item);
     }
     return items;
@@ -94,8 +85,8 @@ static ap_value *cost_items(ap_arena *arena, const ap_result *result)
         {"compute", result->hours_p50 - result->setup_h}, {"boot and image pull", result->setup_h}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         ap_value *item = ap_value_map(arena);
-        put_text(arena, item, "item", parts[i].name);
-        put_num(arena, item, "usd", parts[i].hours * result->usd_per_h);
+        ap_put_text(arena, item, "item", parts[i].name);
+        ap_put_num(arena, item, "usd", parts[i].hours * result->usd_per_h);
         ap_value_push(arena, items, item);
     }
     return items;
@@ -105,7 +96,7 @@ static ap_value *text_map(ap_arena *arena, const ap_text_map *pairs)
 {
     ap_value *map = ap_value_map(arena);
     for (size_t i = 0; i < pairs->count; i++)
-        put_text(arena, map, pairs->items[i].key, pairs->items[i].value);
+        ap_put_text(arena, map, pairs->items[i].key, pairs->items[i].value);
     return map;
 }
 
@@ -114,10 +105,10 @@ static ap_value *findings_value(ap_arena *arena, const ap_findings *findings)
     ap_value *list = ap_value_list(arena);
     for (size_t i = 0; i < findings->count; i++) {
         ap_value *item = ap_value_map(arena);
-        put_text(arena, item, "id", findings->items[i].id);
-        put_text(arena, item, "message", findings->items[i].message);
+        ap_put_text(arena, item, "id", findings->items[i].id);
+        ap_put_text(arena, item, "message", findings->items[i].message);
         if (findings->items[i].fix)
-            put_text(arena, item, "fix", findings->items[i].fix);
+            ap_put_text(arena, item, "fix", findings->items[i].fix);
         if (findings->items[i].facts.count)
             ap_value_put(arena, item, "facts", text_map(arena, &findings->items[i].facts));
         ap_value_push(arena, list, item);
@@ -132,22 +123,22 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
     const ap_plan *plan = result->plan;
     if (!ap_known(plan->run.hours_p50)) {
         const char *why = plan->est.error ? plan->est.error : job->unknown_run ? job->unknown_run : "the run's length is unknown";
-        put_text(arena, map, "time_h", why);
-        put_text(arena, map, "cost_usd", why);
-        put_text(arena, map, "energy_kwh", why);
+        ap_put_text(arena, map, "time_h", why);
+        ap_put_text(arena, map, "cost_usd", why);
+        ap_put_text(arena, map, "energy_kwh", why);
     } else if (!ap_known(result->cost_p50)) {
-        put_text(arena, map, "cost_usd", "no price known");
+        ap_put_text(arena, map, "cost_usd", "no price known");
     }
     if (!ap_known(result->usd_per_h))
-        put_text(arena, map, "price_usd_per_h", "no offer with a price");
+        ap_put_text(arena, map, "price_usd_per_h", "no offer with a price");
     if (!ap_known(result->co2_kg))
-        put_text(arena, map, "co2_kg", result->region ? "no energy estimate" : "carbon intensity of the place is unknown");
+        ap_put_text(arena, map, "co2_kg", result->region ? "no energy estimate" : "carbon intensity of the place is unknown");
     if (plan->est.error)
-        put_text(arena, map, "step_time_s", plan->est.error);
+        ap_put_text(arena, map, "step_time_s", plan->est.error);
     else if (!ap_known(plan->est.tokens_per_step))
-        put_text(arena, map, "tokens_per_s", "the model has no tokens");
+        ap_put_text(arena, map, "tokens_per_s", "the model has no tokens");
     if (!plan->est.error && !ap_known(plan->est.mfu))
-        put_text(arena, map, "mfu", "not a matter of matrix units");
+        ap_put_text(arena, map, "mfu", "not a matter of matrix units");
     return map;
 }
 
@@ -159,9 +150,9 @@ static ap_value *label_value(ap_arena *arena, const ap_result *result)
     ap_value *map = ap_value_map(arena);
     bool cpu = hw->chip->kind == AP_CHIP_CPU;
     if (cpu && ap_known(hw->threads))
-        put_text(arena, map, "hardware", ap_arena_printf(arena, "%s, %.0f vCPU", hw->chip->id, hw->threads));
+        ap_put_text(arena, map, "hardware", ap_arena_printf(arena, "%s, %.0f vCPU", hw->chip->id, hw->threads));
     else
-        put_text(arena, map, "hardware", ap_arena_printf(arena, "%g x %s", hw->chips, hw->chip->id));
+        ap_put_text(arena, map, "hardware", ap_arena_printf(arena, "%g x %s", hw->chips, hw->chip->id));
     ap_sbuf text;
     ap_sbuf_init(&text, arena);
     const struct { const char *name; double degree; } degrees[] = {{"dp", layout->dp}, {"tp", layout->tp}, {"pp", layout->pp},
@@ -175,7 +166,7 @@ static ap_value *label_value(ap_arena *arena, const ap_result *result)
         ap_sbuf_printf(&text, "%smb%g", text.len ? " " : "", layout->micro_batch);
     if (layout->recompute > AP_RECOMPUTE_NONE)
         ap_sbuf_printf(&text, " recompute-%s", ap_recompute_names[layout->recompute]);
-    put_text(arena, map, "layout", text.text);
+    ap_put_text(arena, map, "layout", text.text);
     return map;
 }
 
@@ -183,19 +174,19 @@ static void put_offer(ap_arena *arena, ap_value *map, const ap_result *result)
 {
     const ap_hardware *hw = &result->hw;
     const ap_instance *instance = hw->instance;
-    put_text(arena, map, "target", result->target);
-    put_text(arena, map, "cloud", instance ? instance->cloud : NULL);
-    put_text(arena, map, "instance", instance ? instance->name : hw->rig ? hw->rig->id : NULL);
-    put_text(arena, map, "region", result->price ? result->price->region : NULL);
-    put_text(arena, map, "pricing", result->price ? ap_price_kind_name(result->pricing) : NULL);
-    put_text(arena, map, "priced_from", result->priced_from);
-    put_num(arena, map, "price_usd_per_h", result->usd_per_h);
-    put_text(arena, map, "price_as_of", result->price ? result->price->as_of : NULL);
-    put_text(arena, map, "price_source", result->price ? result->price->source : NULL);
-    put_text(arena, map, "price_confidence", result->price ? ap_confidence_name(result->price->confidence) : NULL);
-    put_text(arena, map, "chip", hw->chip->id);
-    put_num(arena, map, "chip_count", hw->chips);
-    put_num(arena, map, "nodes", hw->hosts);
+    ap_put_text(arena, map, "target", result->target);
+    ap_put_text(arena, map, "cloud", instance ? instance->cloud : NULL);
+    ap_put_text(arena, map, "instance", instance ? instance->name : hw->rig ? hw->rig->id : NULL);
+    ap_put_text(arena, map, "region", result->price ? result->price->region : NULL);
+    ap_put_text(arena, map, "pricing", result->price ? ap_price_kind_name(result->pricing) : NULL);
+    ap_put_text(arena, map, "priced_from", result->priced_from);
+    ap_put_num(arena, map, "price_usd_per_h", result->usd_per_h);
+    ap_put_text(arena, map, "price_as_of", result->price ? result->price->as_of : NULL);
+    ap_put_text(arena, map, "price_source", result->price ? result->price->source : NULL);
+    ap_put_text(arena, map, "price_confidence", result->price ? ap_confidence_name(result->price->confidence) : NULL);
+    ap_put_text(arena, map, "chip", hw->chip->id);
+    ap_put_num(arena, map, "chip_count", hw->chips);
+    ap_put_num(arena, map, "nodes", hw->hosts);
 }
 
 ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *result)
@@ -210,19 +201,19 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     ap_value_put(arena, map, "label", label_value(arena, result));
     ap_value_put(arena, map, "plan", plan_value(arena, plan));
     ap_value_put(arena, map, "step_time_s", ok ? quantiles(arena, est->step_s * exp(est->ln_low), est->step_s, est->step_s * exp(est->ln_high)) : ap_value_null(arena));
-    put_num(arena, map, "tokens_per_s", ok ? est->tokens_per_step / est->step_s : AP_UNKNOWN);
-    put_num(arena, map, "samples_per_s", ok ? est->samples_per_step / est->step_s : AP_UNKNOWN);
-    put_num(arena, map, "mfu", ok ? est->mfu : AP_UNKNOWN);
-    put_num(arena, map, "flop_per_step", ok ? est->flop_per_step : AP_UNKNOWN);
+    ap_put_num(arena, map, "tokens_per_s", ok ? est->tokens_per_step / est->step_s : AP_UNKNOWN);
+    ap_put_num(arena, map, "samples_per_s", ok ? est->samples_per_step / est->step_s : AP_UNKNOWN);
+    ap_put_num(arena, map, "mfu", ok ? est->mfu : AP_UNKNOWN);
+    ap_put_num(arena, map, "flop_per_step", ok ? est->flop_per_step : AP_UNKNOWN);
     ap_value_put(arena, map, "time_h", quantiles(arena, result->hours_p10, result->hours_p50, result->hours_p90));
     ap_value_put(arena, map, "cost_usd", quantiles(arena, result->cost_p10, result->cost_p50, result->cost_p90));
     ap_value_put(arena, map, "cost_items", cost_items(arena, result));
-    put_num(arena, map, "energy_kwh", result->energy_kwh);
-    put_num(arena, map, "co2_kg", result->co2_kg);
+    ap_put_num(arena, map, "energy_kwh", result->energy_kwh);
+    ap_put_num(arena, map, "co2_kg", result->co2_kg);
     ap_value_put(arena, map, "memory", ok ? memory_value(arena, est) : ap_value_null(arena));
-    put_text(arena, map, "bottleneck", ok ? ap_bottleneck_names[est->bottleneck] : NULL);
-    put_text(arena, map, "estimate_basis", ok ? ap_basis_names[est->basis] : NULL);
-    put_num(arena, map, "score", result->score);
+    ap_put_text(arena, map, "bottleneck", ok ? ap_bottleneck_names[est->bottleneck] : NULL);
+    ap_put_text(arena, map, "estimate_basis", ok ? ap_basis_names[est->basis] : NULL);
+    ap_put_num(arena, map, "score", result->score);
     ap_value_put(arena, map, "pareto", ap_value_bool(arena, result->pareto));
     ap_value_put(arena, map, "terms", terms_value(arena, est));
     ap_value_put(arena, map, "reasons", findings_value(arena, &result->reasons));
@@ -235,25 +226,25 @@ ap_value *ap_view_workload(ap_arena *arena, const ap_job *job)
 {
     ap_value *map = ap_value_map(arena);
     const ap_model *m = &job->model;
-    put_text(arena, map, "name", job->workload->name);
-    put_text(arena, map, "model", job->model_label);
-    put_text(arena, map, "model_id", m->id);
-    put_text(arena, map, "domain", m->domain);
-    put_text(arena, map, "arch", m->arch);
-    put_num(arena, map, "params", m->params);
-    put_num(arena, map, "active_params", m->active_params);
-    put_text(arena, map, "method", ap_method_names[job->method]);
-    put_text(arena, map, "framework", ap_framework_names[job->framework]);
-    put_num(arena, map, "sequence_length", job->seq_len);
-    put_num(arena, map, "global_batch", job->global_batch);
-    put_text(arena, map, "optimizer", job->optimizer >= 0 ? ap_optimizer_names[job->optimizer] : NULL);
-    put_text(arena, map, "dataset", job->dataset ? job->dataset->id : NULL);
-    put_num(arena, map, "samples", job->samples);
-    put_num(arena, map, "tokens", job->tokens);
-    put_num(arena, map, "epochs", job->epochs);
-    put_num(arena, map, "rows", job->rows);
-    put_num(arena, map, "features", job->features);
-    put_text(arena, map, "objective", ap_objective_names[job->objective]);
+    ap_put_text(arena, map, "name", job->workload->name);
+    ap_put_text(arena, map, "model", job->model_label);
+    ap_put_text(arena, map, "model_id", m->id);
+    ap_put_text(arena, map, "domain", m->domain);
+    ap_put_text(arena, map, "arch", m->arch);
+    ap_put_num(arena, map, "params", m->params);
+    ap_put_num(arena, map, "active_params", m->active_params);
+    ap_put_text(arena, map, "method", ap_method_names[job->method]);
+    ap_put_text(arena, map, "framework", ap_framework_names[job->framework]);
+    ap_put_num(arena, map, "sequence_length", job->seq_len);
+    ap_put_num(arena, map, "global_batch", job->global_batch);
+    ap_put_text(arena, map, "optimizer", job->optimizer >= 0 ? ap_optimizer_names[job->optimizer] : NULL);
+    ap_put_text(arena, map, "dataset", job->dataset ? job->dataset->id : NULL);
+    ap_put_num(arena, map, "samples", job->samples);
+    ap_put_num(arena, map, "tokens", job->tokens);
+    ap_put_num(arena, map, "epochs", job->epochs);
+    ap_put_num(arena, map, "rows", job->rows);
+    ap_put_num(arena, map, "features", job->features);
+    ap_put_text(arena, map, "objective", ap_objective_names[job->objective]);
     return map;
 }
 
@@ -262,9 +253,9 @@ ap_value *ap_view_assumptions(ap_arena *arena, const ap_job *job)
     ap_value *list = ap_value_list(arena);
     for (size_t i = 0; i < job->assumption_count; i++) {
         ap_value *item = ap_value_map(arena);
-        put_text(arena, item, "field", job->assumptions[i].field);
-        put_text(arena, item, "value", job->assumptions[i].value);
-        put_text(arena, item, "because", job->assumptions[i].because);
+        ap_put_text(arena, item, "field", job->assumptions[i].field);
+        ap_put_text(arena, item, "value", job->assumptions[i].value);
+        ap_put_text(arena, item, "because", job->assumptions[i].because);
         ap_value_push(arena, list, item);
     }
     return list;
