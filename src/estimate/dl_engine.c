@@ -84,7 +84,11 @@ void ap_dl_prepare(ap_est_context *context)
     double per_param = 8.0 + work[DL_W_OPT_BYTES] + (bytes < 3.0 ? 2.0 : 0.0);
     double left = fmax(work[DL_W_CAPACITY] - k[DL_fill_reserve] - per_param * work[DL_W_PARAMS], 0.05 * work[DL_W_CAPACITY]);
     work[DL_W_FILL] = k[DL_fill] * left / (work[DL_W_ACTS] / k[DL_acts] * units * 2.5 * bytes);
-    work[DL_W_CORE_S] = k[DL_input_core];
+    /* M-78: decoding goes with the bytes of a picture; a usual photograph has 115 kB. */
+    const ap_case *job = &context->job;
+    double stored = ap_or(job->sample_bytes, job->dataset_info ? job->dataset_info->bytes_per_sample : AP_UNKNOWN);
+    bool picture = ap_streq(job->domain, "vision") || ap_streq(job->domain, "detection") || ap_streq(job->domain, "diffusion");
+    work[DL_W_CORE_S] = k[DL_input_core] * k[DL_input_format] * (picture && stored > 0.0 ? fmin(fmax(stored / 115e3, 0.05), 20.0) : 1.0);
 }
 
 /* Micro-batch and accumulation: as told, else the global batch over the chips, else what fills the memory (at most what
@@ -138,7 +142,7 @@ static void name_terms(const ap_est_context *context, ap_estimate *ret, const do
         {"M-65", "optimizer", AP_BOUND_MEMORY},
         {"M-66", "gradient all-reduce, exposed", AP_BOUND_NETWORK},
         {"M-68", "embedding exchange", AP_BOUND_NETWORK},
-        {"M-72", "input pipeline", AP_BOUND_INPUT}};
+        {"M-78", "input pipeline", AP_BOUND_INPUT}};
     double factor = context->work[DL_W_FACTOR], most = 0.0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         if (!(seconds[i] > 0.0))
@@ -152,7 +156,7 @@ static void name_terms(const ap_est_context *context, ap_estimate *ret, const do
     }
 }
 
-/* M-72: loading a step's samples on the cores of the hosts; known only where the machine's cores are. */
+/* M-78: loading a step's samples on the cores of the hosts; known only where the machine's cores are. */
 static double input_seconds(const ap_est_context *context, ap_estimate *ret, double step_s)
 {
     const ap_case *job = &context->job;

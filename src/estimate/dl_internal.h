@@ -18,7 +18,7 @@
     X(profile_mac) X(profile_acts) X(profile_units) X(profile_launch) X(profile_params)                                \
     X(class_mac) X(class_mac_power) X(class_acts) X(class_acts_power) X(class_launch) X(class_params)                  \
     X(encoder_acts) X(encoder_scores) X(encoder_launch) X(mlm_share) X(unpadded) X(conv_launch) X(conv_launch_acts)    \
-    X(conv_acts) X(input_core)
+    X(conv_acts) X(input_core) X(input_format)
 
 #define AP_DL_ENUM(id) DL_##id,
 enum { DL_CONSTS(AP_DL_ENUM) DL_CONST_COUNT };

@@ -1,5 +1,6 @@
 /* By what the constants of the engine vary, and in which interval cell a case lies. No key is a row, a batch or a count
  * of chips. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -139,6 +140,16 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
                      job->method == AP_METHOD_PRETRAIN ? "p" : "f", ap_or(ap_dl_seq(job), 0.0),
                      self_play && job->chip->kind == AP_CHIP_CPU ? "|cpu" : "");
     ap_keys_add(ret, "domain", job->domain);
+    const char *format = job->data_format ? job->data_format : job->dataset_info ? job->dataset_info->format : NULL;
+    char word[24];
+    size_t len = 0;
+    while (format && isalnum((unsigned char)format[len]) && len + 1 < sizeof word) {
+        word[len] = (char)tolower((unsigned char)format[len]);
+        len++;
+    }
+    word[len] = '\0';
+    if (len)
+        ap_keys_addf(ret, "format", "%s", word);
 }
 
 void ap_dl_keys(const ap_est_context *context, ap_engine_keys *ret)

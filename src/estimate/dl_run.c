@@ -31,7 +31,8 @@ void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_
         if (!ap_known(samples))
             return;
         double batch = ap_or(job->global_batch, step->samples_per_step);
-        samples *= k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
+        if (job->run_kind) /* what published runs of this recipe really needed; a plan takes the recipe at its word */
+            samples *= k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
     }
     if (context->work[DL_W_UNITS] < 1.5 && k[DL_profile_units] > 1.5) /* a data set counts sentences, this batch tokens */
         samples *= k[DL_profile_units];

@@ -86,6 +86,7 @@ const ap_engine_ops *ap_engine_ops_of(ap_engine engine);
  * named "run|", "run-recipe|" and "run-guess|". */
 typedef enum ap_work { AP_WORK_GIVEN, AP_WORK_RECIPE, AP_WORK_GUESSED, AP_WORK_UNKNOWN } ap_work;
 double ap_case_work(const ap_case *job, ap_work *ret_known);
+double ap_run_goodput(double failure_every_s, double checkpoint_s, double restart_s); /* share of time that trains */
 double ap_case_samples(const ap_case *job); /* the same, NaN instead of a guess */
 void ap_est_assume(ap_est_context *context, const char *name, double value);     /* in complete(); ignores overflow */
 void ap_run_assume(ap_estimate *estimate, const char *name, double value);       /* in run() */

@@ -53,6 +53,8 @@ typedef struct ap_case {
     const char *fabric;         /* efa infiniband …, or NULL */
     double domain_chips;        /* chips in one fast domain (8, 72 for NVL72, slice for TPU), NaN = by rule */
     double host_vcpus, host_memory_bytes; /* per node, NaN */
+    const char *data_format;    /* how samples are stored ("jpeg" "webdataset" "raw"), NULL = the data set's */
+    double sample_bytes;        /* of a stored sample, NaN */
     double usd_per_chip_h;      /* NaN unless the case is to be priced */
     const char *run_kind;       /* what an hours figure counts: "mlperf" (to the stop point), "card" (published, with
                                    restarts), "wall" (a log); NULL = a plan */

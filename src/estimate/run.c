@@ -1,4 +1,5 @@
-/* Whole runs: hours from a step, then failures, energy and the band. Formulas M-60 … in docs/model.md. */
+/* Whole runs: hours from a step, then start-up, evaluation, checkpoints, failures, energy and the band (M-90 … M-96,
+ * docs/model-other.md). What was published counts as its engine says; only a plan is given the delays of a plan. */
 #include <math.h>
 
 #include "base/num.h"
@@ -6,7 +7,9 @@
 #include "estimate/engine.h"
 
 /* Constants of data/calibration/run.yaml, which every engine shares. */
-#define RUN_CONSTS(X) X(startup_s) X(chip_power_share) X(host_power_share)
+#define RUN_CONSTS(X)                                                                                                  \
+    X(startup_s) X(evaluation_share) X(chip_hours_per_failure) X(restart_s) X(checkpoint_bytes) X(checkpoint_bytes_per_s) \
+    X(checkpoint_blocking) X(chip_power_share) X(host_power_share)
 #define RUN_ENUM(id) RUN_##id,
 enum { RUN_CONSTS(RUN_ENUM) RUN_CONST_COUNT };
 static const char *const run_ids[] = {RUN_CONSTS(AP_CONST_ID) NULL};
@@ -87,7 +90,7 @@ double ap_case_samples(const ap_case *job)
     return known == AP_WORK_GUESSED ? AP_UNKNOWN : samples;
 }
 
-/* M-60: hours = steps * step time + start-up, steps = what is left to train / what a step trains. */
+/* M-90: hours = steps * step time + start-up, steps = what is left to train / what a step trains. */
 static void generic_run(const ap_est_context *context, const ap_estimate *step, ap_run_estimate *ret)
 {
     const ap_case *job = &context->job;
@@ -99,13 +102,11 @@ static void generic_run(const ap_est_context *context, const ap_estimate *step, 
         return;
     ret->samples = ret->steps * step->samples_per_step;
     ret->tokens = ret->steps * step->tokens_per_step;
-    double consts[RUN_CONST_COUNT];
-    run_constants(context, consts);
-    ret->overhead_s = ap_or(consts[RUN_startup_s], 0);
-    ret->hours_p50 = (ret->steps * step->step_s + ret->overhead_s) / 3600;
+    ret->overhead_s = 0;
+    ret->hours_p50 = ret->steps * step->step_s / 3600;
 }
 
-/* M-64: energy at the wall = chips * board power * busy share * (1 + host share) * hours * PUE. */
+/* M-96: energy at the wall = chips * board power * busy share * (1 + host share) * hours * PUE. */
 static double energy_kwh(const ap_est_context *context, double hours, double pue)
 {
     double consts[RUN_CONST_COUNT];
@@ -113,6 +114,35 @@ static double energy_kwh(const ap_est_context *context, double hours, double pue
     const ap_case *job = &context->job;
     return hours * job->chips * job->chip->tdp_w * consts[RUN_chip_power_share] * (1 + consts[RUN_host_power_share]) *
            ap_or(pue, 1) / 1000;
+}
+
+/* M-93, M-94 (Young, Daly): with a checkpoint of d seconds every t = sqrt(2 d M) and a failure every M seconds, which costs a
+ * restart and half an interval, the share of time that trains is 1 - d/t - t/(2M) - r/M. */
+double ap_run_goodput(double failure_every_s, double checkpoint_s, double restart_s)
+{
+    if (!(failure_every_s > 0) || !(checkpoint_s > 0))
+        return 1;
+    double interval = sqrt(2 * checkpoint_s * failure_every_s);
+    double share = 1 - checkpoint_s / interval - interval / (2 * failure_every_s) - restart_s / failure_every_s;
+    return fmax(share, 0.3);
+}
+
+/* M-91 … M-94: a plan's delays. Published runs contain theirs. */
+static void add_delays(const ap_est_context *context, ap_run_estimate *ret)
+{
+    double k[RUN_CONST_COUNT];
+    run_constants(context, k);
+    const ap_case *job = &context->job;
+    double nodes = fmax(1, job->chips / fmax(job->chips_per_node, 1));
+    double checkpoint_s = k[RUN_checkpoint_bytes] * ap_or(job->model->params, 0) / (k[RUN_checkpoint_bytes_per_s] * nodes) *
+                          k[RUN_checkpoint_blocking];
+    double failure_every_s = 3600 * k[RUN_chip_hours_per_failure] / fmax(job->chips, 1);
+    double trains = ap_run_goodput(failure_every_s, checkpoint_s, k[RUN_restart_s]);
+    if (!isfinite(trains) || !isfinite(k[RUN_startup_s]) || !isfinite(k[RUN_evaluation_share]))
+        return;
+    double hours = ret->hours_p50 * (1 + k[RUN_evaluation_share]) / trains;
+    ret->overhead_s = ap_or(ret->overhead_s, 0) + 3600 * (hours - ret->hours_p50) + k[RUN_startup_s];
+    ret->hours_p50 = hours + k[RUN_startup_s] / 3600;
 }
 
 void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, double pue, ap_run_estimate *ret)
@@ -128,6 +158,8 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
         generic_run(context, step, ret);
     if (!ap_known(ret->hours_p50))
         return;
+    if (!context->job.run_kind)
+        add_delays(context, ret);
     int known = 1;
     for (size_t i = 0; i < step->assumed_count; i++)
         if (ap_streq(step->assumed[i], "micro_batch"))

@@ -174,6 +174,8 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     ret->fabric = hw->fabric;
     ret->domain_chips = hw->domain_chips;
     ret->host_vcpus = hw->vcpus;
+    ret->data_format = job->format;
+    ret->sample_bytes = job->sample_bytes;
     ret->host_memory_bytes = hw->memory_bytes;
     const ap_finding *problem = bind_framework(job, hw->chip, arena, ret);
     if (!problem)
