@@ -1,0 +1,171 @@
+/* Boosted trees and classic methods against hand calculations, with the constants pinned. */
+#include "testing.h"
+
+#include "base/str.h"
+#include "estimate/engine.h"
+
+typedef struct fixture {
+    ap_arena *arena;
+    const ap_catalog *catalog;
+    ap_calibration *calibration;
+} fixture;
+
+static ap_calib_const *constant(const fixture *f, const char *id)
+{
+    for (size_t i = 0; i < f->calibration->engines.count; i++) {
+        ap_calib_engine *engine = &f->calibration->engines.items[i];
+        if (!ap_streq(engine->engine, "tree"))
+            continue;
+        for (size_t k = 0; k < engine->constants.count; k++)
+            if (ap_streq(engine->constants.items[k].id, id))
+                return &engine->constants.items[k];
+    }
+    fail_msg("no constant %s", id);
+    return NULL;
+}
+
+/* One value for every case. */
+static void pin(const fixture *f, const char *id, double value)
+{
+    ap_calib_const *c = constant(f, id);
+    c->value = value;
+    c->by.count = 0;
+}
+
+static int setup(void **state)
+{
+    static fixture f;
+    f.arena = ap_arena_new();
+    f.catalog = ap_catalog_builtin(f.arena);
+    f.calibration = ap_calibration_copy(ap_calibration_builtin(f.arena), f.arena);
+    *state = &f;
+    pin(&f, "rate", 1e8);
+    pin(&f, "rate_size", 0.0);
+    pin(&f, "rate_year", 0.0);
+    pin(&f, "chip_year", 0.0);
+    pin(&f, "saturation", 16.0);
+    pin(&f, "row_rate", 1e30);
+    pin(&f, "overhead", 1e-30);
+    pin(&f, "sync", 1e-30);
+    pin(&f, "startup", 1e-30);
+    pin(&f, "classes", 1.0);
+    pin(&f, "time", 1.0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    ap_arena_free(((fixture *)*state)->arena);
+    return 0;
+}
+
+static ap_case tabular_job(const fixture *f, const char *model, double rows, double features)
+{
+    ap_case job;
+    ap_case_clear(&job);
+    job.model = ap_catalog_find_model(f->catalog, model);
+    assert_non_null(job.model);
+    job.domain = job.model->domain;
+    job.arch = job.model->arch;
+    job.chip = ap_catalog_find_chip(f->catalog, "epyc-7742").chip;
+    job.chips = 1.0;
+    job.threads = 1.0;
+    job.rows = rows;
+    job.features = features;
+    job.run_kind = "wall";
+    return job;
+}
+
+static ap_estimate estimate_of(const fixture *f, const ap_case *job, ap_run_estimate *ret_run)
+{
+    ap_est_context context;
+    ap_layout layout;
+    ap_estimate estimate;
+    ap_layout_clear(&layout);
+    ap_est_init(&context, f->calibration, job);
+    ap_est_run(&context, &layout, &estimate);
+    ap_est_whole_run(&context, &estimate, 1.0, ret_run);
+    return estimate;
+}
+
+static void histograms_count_half_of_rows_features_levels(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.depth = 6.0;
+    job.trees = 100.0;
+    ap_run_estimate run;
+    ap_estimate estimate = estimate_of(f, &job, &run);
+    /* a23: 1e6 x 100 x 100 trees x 6 x 0.5 = 3.0e10 updates; one thread of 1e8 a second, 1/(1 + 1/16) of it left. */
+    assert_near(estimate.step_s, 3.0e8 / 1e8 * (17.0 / 16.0), 1e-9);
+    assert_near(run.hours_p50, 3.0e10 / 1e8 * (17.0 / 16.0) / 3600.0, 1e-9);
+    assert_int_equal(estimate.bottleneck, AP_BOUND_COMPUTE);
+}
+
+static void threads_help_until_memory_is_shared(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.depth = 6.0;
+    ap_run_estimate run;
+    job.threads = 16.0;
+    /* 16 / (1 + 16/16) = 8 threads' worth. */
+    assert_near(estimate_of(f, &job, &run).step_s, 3.0 / 8.0, 1e-9);
+    job.threads = 48.0;
+    assert_near(estimate_of(f, &job, &run).step_s, 3.0 / 12.0, 1e-9);
+}
+
+static void leaves_stand_for_their_depth(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "lightgbm", 1e6, 100.0);
+    job.leaves = 64.0;
+    ap_run_estimate run;
+    assert_near(estimate_of(f, &job, &run).step_s, 3.0 * (17.0 / 16.0), 1e-9);
+}
+
+static void classic_methods_have_an_order_of_magnitude(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "logistic-regression", 1e6, 100.0);
+    ap_run_estimate run;
+    ap_estimate estimate = estimate_of(f, &job, &run);
+    assert_int_equal(estimate.basis, AP_BASIS_RULE_OF_THUMB);
+    /* a24: 2 n d a pass; at 5e8 a second and thread one pass of 1e6 x 100 takes under a second. */
+    assert_true(estimate.step_s > 0.1 && estimate.step_s < 1.0);
+    /* Kernel machines grow with the square of the rows. */
+    job = tabular_job(f, "svm-rbf", 1e4, 100.0);
+    double small = estimate_of(f, &job, &run).step_s;
+    job.rows = 1e5;
+    assert_near(estimate_of(f, &job, &run).step_s / small, 100.0, 0.01);
+}
+
+static void energy_is_power_times_time(void **state)
+{
+    const fixture *f = *state;
+    ap_chip chip = *ap_catalog_find_chip(f->catalog, "epyc-7742").chip;
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.chip = &chip;
+    job.depth = 6.0;
+    job.trees = 100.0;
+    ap_run_estimate run;
+    chip.tdp_w = 400.0;
+    estimate_of(f, &job, &run);
+    double once = run.energy_kwh / run.hours_p50;
+    assert_true(once > 0.2 && once < 0.6); /* 400 W, busy, with its host */
+    chip.tdp_w = 800.0;
+    estimate_of(f, &job, &run);
+    assert_near(run.energy_kwh / run.hours_p50, 2.0 * once, 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histograms_count_half_of_rows_features_levels),
+        cmocka_unit_test(threads_help_until_memory_is_shared),
+        cmocka_unit_test(leaves_stand_for_their_depth),
+        cmocka_unit_test(classic_methods_have_an_order_of_magnitude),
+        cmocka_unit_test(energy_is_power_times_time),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
