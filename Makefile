@@ -23,7 +23,12 @@ LINK_fuzz := -fsanitize=address,undefined
 
 DEFS := -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -DAP_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu17 $(WARN) $(OPT_$(VARIANT)) $(DEFS) -Isrc -Iinclude -ffile-prefix-map=$(CURDIR)=. -MMD -MP $(CFLAGS)
-LIBS := -lyaml -lcjson -lpcre2-8 -lm
+LIBS := -lyaml -lcjson -lpcre2-8 -lz -lm -pthread
+ifdef NO_CURL
+DEFS += -DAP_NO_CURL
+else
+LIBS += -lcurl
+endif
 
 LIB_SRC := $(filter-out src/cli/% src/catalog/builtin.c,$(sort $(wildcard src/*/*.c)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
@@ -43,6 +48,13 @@ all: $(BIN) docs/man/accelpick.1
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+# Building with and without libcurl in turn must not mix the two.
+.PHONY: force
+$(B)/curl.flag: force
+	@mkdir -p $(@D)
+	@echo "NO_CURL=$(NO_CURL)" | cmp -s - $@ || echo "NO_CURL=$(NO_CURL)" > $@
+$(B)/obj/src/prices/transport.o: $(B)/curl.flag
 
 # The catalog is compiled into the program by the loader itself: a first program without it writes the image.
 $(B)/libcore.a: $(call obj,$(LIB_SRC))

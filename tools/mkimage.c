@@ -8,6 +8,7 @@
 #include "estimate/calibration.h"
 #include "io/file.h"
 #include "plan/knowledge.h"
+#include "prices/provider.h"
 
 /* This program has no image yet; library code that looks for one finds it empty. */
 const unsigned char *ap_image_builtin(size_t *ret_len)
@@ -104,6 +105,18 @@ static ap_status add_templates(const char *dir, ap_arena *arena, ap_diags *diags
     return status;
 }
 
+static ap_status add_providers(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
+{
+    const char *folder = ap_arena_printf(arena, "%s/providers", dir);
+    ap_providers providers = {0};
+    if (!ap_file_is_dir(folder))
+        return AP_OK;
+    ap_status status = ap_providers_load_dir(folder, arena, diags, &providers);
+    if (status == AP_OK)
+        ap_image_add_records(image, "providers", &ap_provider_object, providers.items, providers.count);
+    return status;
+}
+
 /* A folder without any file is a catalog without records: the program then links and says so. */
 static ap_status add_catalog(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
 {
@@ -144,6 +157,8 @@ int main(int argc, char **argv)
         status = add_pages(argv[1], arena, &diags, &image);
     if (status == AP_OK)
         status = add_templates(argv[1], arena, &diags, &image);
+    if (status == AP_OK)
+        status = add_providers(argv[1], arena, &diags, &image);
     if (status == AP_OK)
         status = ap_file_write_atomic(argv[2], image.text, image.len, &diags);
     return finish(status, &diags, arena);

@@ -169,6 +169,12 @@ const char *ap_prices_newest(const ap_catalog *catalog)
     return newest;
 }
 
+void ap_catalog_refresh(ap_catalog *catalog)
+{
+    ap_catalog_build_index(catalog);
+    catalog->prices_as_of = ap_prices_newest(catalog);
+}
+
 /* -- compiled image ------------------------------------------------------------------------------------------------ */
 #define SECTION_HEAD   "catalog.version"
 #define SECTION_PRICES "catalog.prices_as_of"

@@ -259,6 +259,8 @@ AP_CHECKED ap_status ap_catalog_check_file_or(const ap_catalog *catalog, const c
  * warnings alone are AP_OK. A price outside its chip's band is no finding when its or its instance's notes say
  * "outlier". */
 AP_CHECKED ap_status ap_catalog_check(const ap_catalog *catalog, ap_diags *diags);
+/* After a layer above changed the lists (prices laid over offers): look-ups and prices_as_of follow. */
+void ap_catalog_refresh(ap_catalog *catalog);
 /* Every record with all it holds, as sections of a compiled image (catalog/image.h). */
 void ap_catalog_write_image(const ap_catalog *catalog, ap_sbuf *out);
 AP_CHECKED ap_status ap_catalog_read_image(const unsigned char *bytes, size_t len, ap_arena *arena, ap_catalog **ret);

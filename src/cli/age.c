@@ -3,39 +3,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/date.h"
 #include "cli/cli.h"
 
 #define DAY_S 86400.0
-
-/* Days since 1970-01-01 of a Gregorian date (Howard Hinnant's civil-day count). */
-static double days_from_civil(int year, int month, int day)
-{
-    year -= month <= 2;
-    int era = (year >= 0 ? year : year - 399) / 400;
-    int year_of_era = year - era * 400, day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097.0 + year_of_era * 365.0 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
-/* Day of "2026-08-01", "2026-08" or "2026": the first it may mean, so that a vague date counts as the older one. */
-static double day_of(const char *date)
-{
-    int part[3] = {0, 1, 1};
-    for (int i = 0; i < 3 && date && *date; i++) {
-        char *end;
-        part[i] = (int)strtol(date, &end, 10);
-        if (end == date)
-            return AP_UNKNOWN;
-        date = *end == '-' ? end + 1 : end;
-    }
-    return part[0] > 0 && part[1] >= 1 && part[1] <= 12 ? days_from_civil(part[0], part[1], part[2]) : AP_UNKNOWN;
-}
 
 static double today(const ap_cli *cli)
 {
     const char *as_of = ap_cli_text(cli, AP_O_AS_OF), *epoch = getenv("SOURCE_DATE_EPOCH");
     double seconds;
     if (as_of)
-        return day_of(as_of);
+        return ap_date_day(as_of);
     return epoch && ap_num_parse(epoch, &seconds) ? floor(seconds / DAY_S) : floor((double)time(NULL) / DAY_S);
 }
 
@@ -53,7 +31,7 @@ ap_status ap_cli_check_price_age(ap_cli *cli, const ap_doc *doc)
         if (!date || date->kind != AP_V_TEXT)
             continue;
         priced++;
-        if (!(now - day_of(date->as.text) > most))
+        if (!(now - ap_date_day(date->as.text) > most))
             continue;
         old++;
         if (!oldest || strcmp(date->as.text, oldest) < 0)
