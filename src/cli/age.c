@@ -8,26 +8,39 @@
 
 #define DAY_S 86400.0
 
-static double today(const ap_cli *cli)
+time_t ap_cli_now(void)
 {
-    const char *as_of = ap_cli_text(cli, AP_O_AS_OF), *epoch = getenv("SOURCE_DATE_EPOCH");
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
     double seconds;
-    if (as_of)
-        return ap_date_day(as_of);
-    return epoch && ap_num_parse(epoch, &seconds) ? floor(seconds / DAY_S) : floor((double)time(NULL) / DAY_S);
+    return epoch && ap_num_parse(epoch, &seconds) && seconds >= 0 && seconds < 1e11 ? (time_t)seconds : time(NULL);
+}
+
+const char *ap_cli_today(const ap_cli *cli)
+{
+    const char *given = ap_cli_text(cli, AP_O_AS_OF);
+    time_t now = ap_cli_now();
+    struct tm utc;
+    char text[16];
+    if (given)
+        return given;
+    if (!gmtime_r(&now, &utc) || strftime(text, sizeof text, "%Y-%m-%d", &utc) == 0)
+        return NULL;
+    return ap_arena_strdup(cli->arena, text);
 }
 
 ap_status ap_cli_check_price_age(ap_cli *cli, const ap_doc *doc)
 {
-    double most = ap_cli_number(cli, AP_O_MAX_PRICE_AGE) / DAY_S, now = today(cli);
+    double most = ap_cli_number(cli, AP_O_MAX_PRICE_AGE) / DAY_S, now = ap_date_day(ap_cli_today(cli));
     const ap_value *rows = ap_value_at(doc->root, "results");
     rows = rows ? rows : ap_value_at(doc->root, "items");
+    rows = rows ? rows : ap_value_at(doc->root, "sources");
     if (!ap_known(most) || !rows || rows->kind != AP_V_LIST)
         return AP_OK;
     size_t old = 0, priced = 0;
     const char *oldest = NULL;
     for (size_t i = 0; i < rows->as.list.count; i++) {
         const ap_value *date = ap_value_at(rows->as.list.items[i], "price_as_of");
+        date = date ? date : ap_value_at(rows->as.list.items[i], "as_of");
         if (!date || date->kind != AP_V_TEXT)
             continue;
         priced++;

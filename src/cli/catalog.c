@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "io/file.h"
+#include "prices/prices.h"
 
 static ap_status lay(ap_cli *cli, const char *path)
 {
@@ -20,24 +21,86 @@ static ap_status lay_folder(ap_cli *cli, const char *dir)
     return status;
 }
 
+/* ---- prices ------------------------------------------------------------------------------------------------------ */
+
+const char *ap_cli_price_store(ap_cli *cli)
+{
+    const char *path = ap_cli_text(cli, AP_O_PRICES);
+    return path ? path : ap_store_default_dir(cli->arena);
+}
+
+static bool is_snapshot_path(ap_cli *cli, const char *path)
+{
+    ap_strings paths;
+    if (!ap_file_is_dir(path))
+        return ap_snapshot_is_file(path);
+    return ap_store_list(path, cli->arena, &cli->diags, &paths) == AP_OK && paths.count > 0;
+}
+
+static const char *dates_of(ap_cli *cli, const char *dir)
+{
+    ap_strings paths = {0};
+    ap_sbuf text;
+    ap_sbuf_init(&text, cli->arena);
+    if (dir && ap_store_list(dir, cli->arena, &cli->diags, &paths) != AP_OK)
+        return "none";
+    for (size_t i = 0; i < paths.count; i++) {
+        const char *slash = strrchr(paths.items[i], '/');
+        ap_sbuf_printf(&text, "%s%.10s", i ? ", " : "", slash ? slash + 1 : paths.items[i]);
+    }
+    return paths.count ? text.text : "none";
+}
+
+static ap_status no_prices_as_of(ap_cli *cli, const char *wanted, const char *dir)
+{
+    ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "there is no snapshot of prices as old as %s; there are: %s; built in: %s", wanted,
+                dates_of(cli, dir), ap_catalog_builtin_prices_as_of())->hint = "give an older snapshot with --prices";
+    return AP_STALE;
+}
+
+ap_status ap_cli_prices(ap_cli *cli, const ap_snapshot **ret_snapshot)
+{
+    const char *given = ap_cli_text(cli, AP_O_PRICES), *wanted = ap_cli_text(cli, AP_O_PRICES_AS_OF), *dir = ap_cli_price_store(cli);
+    *ret_snapshot = NULL;
+    if (given && !ap_file_is_dir(given)) {
+        ap_snapshot *one = AP_NEW(cli->arena, ap_snapshot);
+        *ret_snapshot = one;
+        return ap_snapshot_read(given, cli->arena, &cli->diags, one);
+    }
+    ap_status status = dir ? ap_store_open(dir, wanted, cli->arena, &cli->diags, ret_snapshot) : AP_OK;
+    const char *builtin = ap_catalog_builtin_prices_as_of();
+    if (status == AP_OK && wanted && !*ret_snapshot && (!builtin || strcmp(builtin, wanted) > 0))
+        return no_prices_as_of(cli, wanted, dir);
+    return status;
+}
+
+/* List prices: over what is built in, under what the user says. A snapshot that was asked for holds whatever its age. */
+static ap_status lay_snapshot(ap_cli *cli)
+{
+    const char *given = ap_cli_text(cli, AP_O_PRICES);
+    if (given && !is_snapshot_path(cli, given))
+        return AP_OK;
+    const ap_snapshot *snapshot;
+    ap_status status = ap_cli_prices(cli, &snapshot);
+    if (status != AP_OK || !snapshot)
+        return status;
+    ap_cli_say(cli, "lays the prices of %s over the catalog", snapshot->path);
+    ap_prices_lay(cli->catalog, snapshot, given || ap_cli_text(cli, AP_O_PRICES_AS_OF));
+    cli->prices = snapshot;
+    return AP_OK;
+}
+
+/* --prices may also name catalog files with offers. */
 static ap_status lay_prices(ap_cli *cli)
 {
     const char *path = ap_cli_text(cli, AP_O_PRICES);
-    if (!path)
+    if (!path || is_snapshot_path(cli, path))
         return AP_OK;
     ap_status status = ap_file_is_dir(path) ? lay_folder(cli, path) : lay(cli, path);
-    return status == AP_BAD_INPUT ? AP_BAD_DATA : status;
-}
-
-/* The catalog holds one snapshot of prices; a day before it has none. */
-static ap_status check_prices_as_of(ap_cli *cli)
-{
+    if (status != AP_OK)
+        return status == AP_BAD_INPUT ? AP_BAD_DATA : status;
     const char *wanted = ap_cli_text(cli, AP_O_PRICES_AS_OF), *have = cli->catalog->prices_as_of;
-    if (!wanted || !have || strcmp(have, wanted) <= 0)
-        return AP_OK;
-    ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "there is no snapshot of prices as old as %s; the newest prices are of %s",
-                wanted, have)->hint = "give an older snapshot with --prices";
-    return AP_STALE;
+    return wanted && have && strcmp(have, wanted) > 0 ? no_prices_as_of(cli, wanted, NULL) : AP_OK;
 }
 
 static ap_status load(ap_cli *cli)
@@ -50,13 +113,15 @@ static ap_status load(ap_cli *cli)
     } else {
         cli->catalog = ap_catalog_builtin(cli->arena);
     }
+    if (status == AP_OK)
+        status = lay_snapshot(cli);
     if (status == AP_OK && user && ap_file_is_dir(user))
         status = lay_folder(cli, user);
     if (status == AP_OK && cli->config.project_file)
         status = lay(cli, cli->config.project_file);
     if (status == AP_OK)
         status = lay_prices(cli);
-    return status == AP_OK ? check_prices_as_of(cli) : status;
+    return status;
 }
 
 ap_status ap_cli_catalog(ap_cli *cli, const ap_catalog **ret_catalog)

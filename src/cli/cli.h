@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -156,6 +157,7 @@ struct ap_cli {
     ap_setting settings[AP_O_COUNT];
     ap_config config;
     ap_catalog *catalog;       /* NULL until ap_cli_catalog() */
+    const struct ap_snapshot *prices; /* laid over the catalog, or NULL */
 };
 
 /* Typed access. Not given anywhere: NULL, NaN, false, count 0. */
@@ -189,6 +191,12 @@ size_t ap_cli_limit(const ap_cli *cli);
 /* Catalog per --data, overlays (user folder, ./.accelpick.yaml); loaded once. AP_BAD_DATA or AP_IO with diagnostics. */
 AP_CHECKED ap_status ap_cli_catalog(ap_cli *cli, const ap_catalog **ret_catalog);
 
+/* The snapshot of prices that --prices and --prices-as-of name, else the store's newest; NULL: none. AP_STALE when there
+ * is none as old as asked for. */
+AP_CHECKED ap_status ap_cli_prices(ap_cli *cli, const struct ap_snapshot **ret_snapshot);
+/* The store: --prices when it is no file, else the user's. NULL without a home. */
+const char *ap_cli_price_store(ap_cli *cli);
+
 /* Constants of the estimator: built in or --data's, with the user's own (<user folder>/calibration) laid over. */
 struct ap_calibration;
 AP_CHECKED ap_status ap_cli_calibration(ap_cli *cli, const struct ap_calibration **ret_calibration);
@@ -204,6 +212,9 @@ AP_CHECKED ap_status ap_cli_write_text(ap_cli *cli, const char *text, size_t len
 /* Compares the prices of the document's results or items with --max-price-age, counted from --as-of: AP_STALE with an
  * error under --strict, else AP_OK with a warning. Without the option nothing is looked at. */
 AP_CHECKED ap_status ap_cli_check_price_age(ap_cli *cli, const ap_doc *doc);
+/* The day ages count from: --as-of, else SOURCE_DATE_EPOCH, else today (UTC). */
+const char *ap_cli_today(const ap_cli *cli);
+time_t ap_cli_now(void); /* SOURCE_DATE_EPOCH, else the clock */
 /* A line on stderr when --verbose asks for it. */
 void ap_cli_say(const ap_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,9 +1,7 @@
 #include "cli/job.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "estimate/calibration.h"
 #include "plan/reasons.h"
@@ -177,21 +175,6 @@ void ap_cli_view_options(ap_cli *cli, ap_view_options *ret)
     };
 }
 
-/* Ages count from --as-of, else from SOURCE_DATE_EPOCH, else from today (UTC). */
-static const char *today(const ap_cli *cli)
-{
-    const char *given = ap_cli_text(cli, AP_O_AS_OF), *epoch = getenv("SOURCE_DATE_EPOCH");
-    double seconds;
-    if (given)
-        return given;
-    time_t now = epoch && ap_num_parse(epoch, &seconds) && seconds >= 0 && seconds < 1e11 ? (time_t)seconds : time(NULL);
-    struct tm utc;
-    char text[16];
-    if (!gmtime_r(&now, &utc) || strftime(text, sizeof text, "%Y-%m-%d", &utc) == 0)
-        return NULL;
-    return ap_arena_strdup(cli->arena, text);
-}
-
 ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
 {
     const ap_catalog *catalog;
@@ -205,7 +188,7 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     if (ap_cli_origin(cli, AP_O_OBJECTIVE) != AP_FROM_NOWHERE || ret->workload.objective < 0)
         ret->workload.objective = ap_cli_word(cli, AP_O_OBJECTIVE);
     ret->options.constraints = ret->workload.constraints;
-    ret->options.as_of = today(cli);
+    ret->options.as_of = ap_cli_today(cli);
     int group = ap_cli_word(cli, AP_O_GROUP_BY);
     ret->options.group_by = group >= 0 ? (ap_grouping)group : AP_GROUP_INSTANCE;
     ap_status limits = ap_cli_constraints(cli, catalog, &ret->options.constraints);

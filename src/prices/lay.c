@@ -11,6 +11,7 @@ typedef struct laying {
     ap_instance *items; /* the catalog's machines, copied, and room for new ones */
     size_t count;
     size_t old_count;
+    bool always;
 } laying;
 
 static int rank_of(const char *source)
@@ -25,9 +26,9 @@ static double *cell_of(ap_price *price, int kind)
 }
 
 /* Months and years without a day count as their first day. */
-static bool is_newer(const char *a, const char *b)
+static bool is_newer(const laying *l, const char *a, const char *b)
 {
-    return !b || strcmp(a, b) >= 0;
+    return l->always || !b || strcmp(a, b) >= 0;
 }
 
 static const char *source_text(const laying *l, const ap_offer *o)
@@ -96,12 +97,12 @@ static void lay_offer(const laying *l, ap_instance *m, const ap_offer *o)
     bool everywhere = strcmp(o->region, "global") == 0 && m->prices.count > 0 && strcmp(m->prices.items[0].region, "global") != 0;
     if (!everywhere) {
         ap_price *price = price_of(l, m, o->region);
-        if (!ap_known(*cell_of(price, o->kind)) || is_newer(o->as_of, price->as_of))
+        if (!ap_known(*cell_of(price, o->kind)) || is_newer(l, o->as_of, price->as_of))
             set_price(l, price, o);
         return;
     }
     for (size_t i = 0; i < m->prices.count; i++)
-        if (is_newer(o->as_of, m->prices.items[i].as_of))
+        if (is_newer(l, o->as_of, m->prices.items[i].as_of))
             set_price(l, &m->prices.items[i], o);
 }
 
@@ -130,9 +131,9 @@ static ap_instance *machine_of(laying *l, const ap_offer *o)
     return usable ? add_machine(l, o) : NULL;
 }
 
-void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot)
+void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot, bool always)
 {
-    laying l = {.catalog = catalog, .snapshot = snapshot, .count = catalog->instances.count, .old_count = catalog->instances.count};
+    laying l = {.catalog = catalog, .snapshot = snapshot, .count = catalog->instances.count, .old_count = catalog->instances.count, .always = always};
     l.items = AP_NEW_ARRAY(catalog->arena, ap_instance, l.count + snapshot->offers.count + 1);
     if (l.count)
         memcpy(l.items, catalog->instances.items, l.count * sizeof *l.items);

@@ -9,6 +9,8 @@
 #ifndef AP_PRICES_PRICES_H
 #define AP_PRICES_PRICES_H
 
+#include <stdbool.h>
+
 #include "catalog/catalog.h"
 #include "prices/provider.h"
 
@@ -106,8 +108,9 @@ void ap_store_unlock(int lock);
 
 /* ---- use --------------------------------------------------------------------------------------------------------- */
 
-/* Lays the snapshot's usable offers over the catalog where they are newer; new machines whose chip is known are added. */
-void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot);
+/* Lays the snapshot's usable offers over the catalog where they are newer (`always`: whatever their age); new machines
+ * whose chip is known are added. */
+void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot, bool always);
 
 /* ---- update ------------------------------------------------------------------------------------------------------ */
 

@@ -20,7 +20,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin"
 ln -s "$program" "$scratch/bin/accelpick"
-unset XDG_CONFIG_HOME NO_COLOR COLUMNS PAGER SOURCE_DATE_EPOCH CLICOLOR_FORCE
+unset XDG_CONFIG_HOME XDG_DATA_HOME NO_COLOR COLUMNS PAGER SOURCE_DATE_EPOCH CLICOLOR_FORCE
 for name in $(compgen -e ACCELPICK_); do unset "$name"; done
 export PATH="$scratch/bin:$PATH" ROOT="$root" HOME="$scratch/home" LC_ALL=C TERM=dumb
 passed=0 failed=0 number=0
