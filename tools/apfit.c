@@ -17,7 +17,7 @@
 
 typedef struct settings {
     const char *engine, *data, *cases, *holdouts, *by, *dump, *domains;
-    bool write, fit, trace;
+    bool write, widths_only, fit, trace;
     int worst, iterations;
 } settings;
 
@@ -198,8 +198,34 @@ static ap_status load(session *s)
     return status;
 }
 
-static ap_status write_engine(session *s, const ap_calib_engine *engine)
+#define WIDTHS_HEAD                                                                                                    \
+    "# Bands of this engine's estimates and what they rest on. Written by the fit (tools/heldout.sh); do not edit.\n"    \
+    "# key: quantity, novelty (k3 .. k0), then the engine's kinds of case; low, high: 10 % and 90 % quantile of\n"       \
+    "# ln(measured / predicted) of predictions that never saw the row.\n"
+
+/* Bands go to widths/ENGINE.yaml, so that constants can be edited and fitted without them. */
+static ap_status write_widths(session *s, const ap_calib_engine *fitted)
 {
+    ap_calib_engine widths = {.engine = fitted->engine, .sigma = AP_UNKNOWN, .sigma_memory = AP_UNKNOWN,
+                              .sigma_run = AP_UNKNOWN, .source_power = AP_UNKNOWN, .row_weight = AP_UNKNOWN,
+                              .intervals = fitted->intervals, .known = fitted->known, .fitted_on = fitted->fitted_on};
+    ap_sbuf out;
+    ap_sbuf_init(&out, s->arena);
+    ap_calib_write_yaml(&widths, WIDTHS_HEAD, &out);
+    const char *path = ap_arena_printf(s->arena, "%s/calibration/widths/%s.yaml", s->set.data, fitted->engine);
+    return ap_file_write_atomic(path, out.text, out.len, &s->diags);
+}
+
+static ap_status write_engine(session *s, const ap_calib_engine *fitted)
+{
+    if (s->set.holdouts) {
+        ap_status written = write_widths(s, fitted);
+        if (written != AP_OK || s->set.widths_only)
+            return written;
+    }
+    ap_calib_engine without = *fitted;
+    const ap_calib_engine *engine = &without;
+    without.intervals.count = without.known.count = 0;
     const char *path = ap_arena_printf(s->arena, "%s/calibration/%s.yaml", s->set.data, engine->engine);
     char *old = NULL;
     size_t len = 0;
@@ -352,6 +378,8 @@ static void read_options(int argc, char **argv, settings *set)
             set->iterations = atoi(value_of(argc, argv, &i));
         else if (!strcmp(argv[i], "--write"))
             set->write = true;
+        else if (!strcmp(argv[i], "--write-widths")) /* bands only: constants stay as they are */
+            set->write = set->widths_only = true;
         else if (!strcmp(argv[i], "--no-fit"))
             set->fit = false;
         else if (!strcmp(argv[i], "--trace"))

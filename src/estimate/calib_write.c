@@ -131,7 +131,8 @@ void ap_calib_write_yaml(const ap_calib_engine *engine, const char *head, ap_sbu
         text_line(out, "  ", "as_of", engine->fitted_on.as_of);
         text_line(out, "  ", "doc", engine->fitted_on.doc);
     }
-    ap_sbuf_add(out, "constants:\n");
+    if (engine->constants.count)
+        ap_sbuf_add(out, "constants:\n");
     for (size_t i = 0; i < engine->constants.count; i++)
         write_const(&engine->constants.items[i], out);
     if (engine->intervals.count)

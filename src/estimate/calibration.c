@@ -218,6 +218,11 @@ void ap_calibration_overlay(ap_calibration *calibration, const ap_calib_engine *
             else
                 engine->constants.items[engine->constants.count++] = extra->constants.items[k];
         }
+        /* Bands live in a file of their own (widths/), which the fit writes; constants can change without them. */
+        if (extra->intervals.count)
+            engine->intervals = extra->intervals;
+        if (extra->known.count)
+            engine->known = extra->known;
         ap_calib_sort(engine);
         return;
     }

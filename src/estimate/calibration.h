@@ -82,7 +82,7 @@ AP_CHECKED ap_status ap_calibration_load(const char *const *paths, size_t count,
 const ap_calib_engine *ap_calibration_engine(const ap_calibration *calibration, const char *name);
 /* A copy whose constants may be changed (shallow below them), in `arena`. */
 ap_calibration *ap_calibration_copy(const ap_calibration *calibration, ap_arena *arena);
-/* Lays one engine's deviations over the calibration (adds the engine when it is new). */
+/* Lays one engine's deviations, and bands if it has any, over the calibration (adds the engine when it is new). */
 void ap_calibration_overlay(ap_calibration *calibration, const ap_calib_engine *extra);
 /* Sorts deviations and cells by key: needed before use when an engine was built by hand. */
 void ap_calib_sort(ap_calib_engine *engine);
