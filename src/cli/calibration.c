@@ -19,19 +19,31 @@ static ap_status load_dir(ap_cli *cli, const char *dir, ap_calibration **ret)
     return ap_calibration_load(paths, count, cli->arena, &cli->diags, ret);
 }
 
+static ap_status load_base(ap_cli *cli, ap_calibration **ret)
+{
+    const char *data = ap_cli_text(cli, AP_O_DATA);
+    const char *folder = data ? ap_arena_printf(cli->arena, "%s/calibration", data) : NULL;
+    if (folder && ap_file_is_dir(folder))
+        return load_dir(cli, folder, ret);
+    *ret = ap_calibration_copy(ap_calibration_builtin(cli->arena), cli->arena);
+    return AP_OK;
+}
+
+ap_status ap_cli_base_calibration(ap_cli *cli, const ap_calibration **ret_calibration)
+{
+    ap_calibration *calibration = NULL;
+    ap_status status = load_base(cli, &calibration);
+    *ret_calibration = status == AP_OK ? calibration : NULL;
+    return status;
+}
+
 ap_status ap_cli_calibration(ap_cli *cli, const ap_calibration **ret_calibration)
 {
     *ret_calibration = NULL;
     ap_calibration *calibration = NULL;
-    const char *data = ap_cli_text(cli, AP_O_DATA);
-    const char *folder = data ? ap_arena_printf(cli->arena, "%s/calibration", data) : NULL;
-    if (folder && ap_file_is_dir(folder)) {
-        ap_status status = load_dir(cli, folder, &calibration);
-        if (status != AP_OK)
-            return status;
-    } else {
-        calibration = ap_calibration_copy(ap_calibration_builtin(cli->arena), cli->arena);
-    }
+    ap_status base = load_base(cli, &calibration);
+    if (base != AP_OK)
+        return base;
     const char *own = ap_cli_calibration_dir(cli->arena);
     if (own && ap_file_is_dir(own)) {
         ap_calibration *users = NULL;

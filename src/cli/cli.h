@@ -200,6 +200,8 @@ const char *ap_cli_price_store(ap_cli *cli);
 /* Constants of the estimator: built in or --data's, with the user's own (<user folder>/calibration) laid over. */
 struct ap_calibration;
 AP_CHECKED ap_status ap_cli_calibration(ap_cli *cli, const struct ap_calibration **ret_calibration);
+/* The same without the user's own. */
+AP_CHECKED ap_status ap_cli_base_calibration(ap_cli *cli, const struct ap_calibration **ret_calibration);
 const char *ap_cli_calibration_dir(ap_arena *arena); /* where calibrate --write stores; NULL without a home */
 
 /* A document that starts with schema_version, kind, accelpick, catalog (when loaded). */

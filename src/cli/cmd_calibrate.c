@@ -126,17 +126,20 @@ static const ap_column constant_columns[] = {
 static ap_status run(ap_cli *cli)
 {
     const ap_catalog *catalog;
-    const ap_calibration *calibration;
+    const ap_calibration *calibration, *base;
     ap_measures measures;
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status == AP_OK)
         status = ap_cli_calibration(cli, &calibration);
     if (status == AP_OK)
+        status = ap_cli_base_calibration(cli, &base);
+    if (status == AP_OK)
         status = ap_cases_load(cli->operands[0], catalog, cli->arena, &cli->diags, &measures);
     if (status != AP_OK)
         return status;
-    const ap_calibration *overlay = ap_fit_user(calibration, &measures, cli->arena);
-    ap_calibration *fitted = ap_calibration_copy(calibration, cli->arena);
+    /* What is stored replaces an earlier calibration of the user: it starts from the built-in constants again. */
+    const ap_calibration *overlay = ap_fit_user(base, &measures, cli->arena);
+    ap_calibration *fitted = ap_calibration_copy(base, cli->arena);
     for (size_t e = 0; e < overlay->engines.count; e++)
         ap_calibration_overlay(fitted, &overlay->engines.items[e]);
     ap_outcomes before, after;
@@ -145,7 +148,7 @@ static ap_status run(ap_cli *cli)
     ap_errors errors_before = ap_accuracy_errors(&before, NULL, NULL, cli->arena);
     ap_errors errors_after = ap_accuracy_errors(&after, NULL, NULL, cli->arena);
     ap_doc *doc = ap_cli_new_doc(cli, "calibration");
-    ap_value *cases = cases_value(cli, &before, &after), *constants = constants_value(cli, calibration, overlay);
+    ap_value *cases = cases_value(cli, &before, &after), *constants = constants_value(cli, base, overlay);
     ap_value_put(cli->arena, doc->root, "before", errors_value(cli, &errors_before));
     ap_value_put(cli->arena, doc->root, "after", errors_value(cli, &errors_after));
     ap_value_put(cli->arena, doc->root, "cases", cases);

@@ -297,6 +297,7 @@ void ap_est_rebind(ap_est_context *context, const ap_est_context *like, const ap
     context->basis = -1;
     ops->complete(context);
     context->basis = like->basis;
+    context->user_scale = user_scale(ap_calibration_engine(like->calibration, ops->name), job);
     ops->prepare(context);
 }
 
