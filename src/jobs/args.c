@@ -131,6 +131,16 @@ static bool take_mesh(ap_jobfacts *facts, const char *key, const char *value, ap
     return true;
 }
 
+/* Megatron-LM ends by itself after so many minutes. */
+static bool take_exit(ap_jobfacts *facts, const char *key, const char *value, ap_pos pos)
+{
+    double minutes;
+    if (strcmp(key, "exit_duration_in_mins") != 0)
+        return false;
+    ap_set_num(&facts->n.time_limit_s, ap_foreign_num(value, &minutes) ? minutes * 60 : AP_UNKNOWN, pos);
+    return true;
+}
+
 bool ap_arg_take(ap_jobreader *reader, ap_jobfacts *facts, const char *key, const char *value, ap_pos pos)
 {
     char name[96];
@@ -154,7 +164,7 @@ bool ap_arg_take(ap_jobreader *reader, ap_jobfacts *facts, const char *key, cons
     }
     if (found)
         take(reader, facts, found, value, pos);
-    return found || (value && take_mesh(facts, name, value, pos));
+    return found || (value && (take_mesh(facts, name, value, pos) || take_exit(facts, name, value, pos)));
 }
 
 void ap_args_from_map(ap_jobreader *reader, ap_jobfacts *facts, const ap_node *map)

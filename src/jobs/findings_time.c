@@ -11,6 +11,8 @@ static double best_hours(const ap_judge *j)
 {
     const ap_checkjob *job = j->job;
     double best = AP_UNKNOWN;
+    if (job->resolved.unknown_run)
+        return AP_UNKNOWN;
     for (size_t i = 0; job->estimated && i < job->chip_count; i++) {
         const ap_plan *plan = job->per_chip[i].plan;
         if (!plan->est.error)

@@ -43,6 +43,25 @@ static ap_chip_match find_spelling(ap_judge *j, const char *provider, const char
     return match;
 }
 
+/* "MI300" is the beginning of mi300x and mi300a: a choice that the user must make. */
+static ap_chip_match find_beginning(ap_judge *j, const char *name)
+{
+    ap_chip_match match = {.count = 1};
+    const char *wanted = ap_str_lower(j->arena, name);
+    size_t len = strlen(wanted);
+    const ap_catalog *catalog = j->request->catalog;
+    for (size_t i = 0; len >= 4 && i < catalog->chips.count; i++) {
+        const ap_chip *chip = &catalog->chips.items[i];
+        bool begins = ap_starts_with(chip->id, wanted) && isalpha((unsigned char)chip->id[len]) && isdigit((unsigned char)wanted[len - 1]);
+        if (begins && match.choice_count < sizeof match.choices / sizeof *match.choices)
+            match.choices[match.choice_count++] = chip;
+    }
+    match.known = match.choice_count > 1;
+    if (match.choice_count < 2)
+        match.choice_count = 0;
+    return match;
+}
+
 static bool memory_admits(const ap_judge *j, const ap_chip *chip)
 {
     const ap_jobnums *n = &j->f->n;
@@ -125,6 +144,8 @@ static void understand_chips(ap_judge *j)
     }
     for (size_t i = 0; i < chips->count; i++) {
         ap_chip_match match = find_spelling(j, chips->provider, chips->items[i].value);
+        if (!found_any(&match) && !match.known)
+            match = find_beginning(j, chips->items[i].value);
         if (!names_must_be_chips(j) && is_label_word(chips->items[i].value))
             continue;
         if (found_any(&match) && (j->job->format != AP_JF_GHA || spelled == 0)) {
@@ -132,6 +153,10 @@ static void understand_chips(ap_judge *j)
             add_match(j, &match, wanted, wanted_count);
             if (j->job->chip_count == before)
                 add_match(j, &match, NULL, 0);
+            if (j->job->chip_count == before) { /* of another size than this provider's usual one */
+                match = ap_catalog_find_chip(j->request->catalog, chips->items[i].value);
+                add_match(j, &match, NULL, 0);
+            }
             spelled++;
         } else if (!match.known) {
             unknown_chip(j, &chips->items[i]);
@@ -151,7 +176,7 @@ static void chips_from_memory(ap_judge *j)
     const ap_catalog *catalog = j->request->catalog;
     for (size_t i = 0; i < catalog->chips.count; i++) {
         const ap_chip *chip = &catalog->chips.items[i];
-        if (chip->kind == AP_CHIP_GPU && memory_admits(j, chip) && ap_known(n->chip_memory_high_bytes.value) && ap_known(chip->memory.size))
+        if (chip->kind == AP_CHIP_GPU && memory_admits(j, chip) && chip->memory.size > 0.95 * n->chip_memory_high_bytes.value && chip->year >= 2018)
             add_chip(j, chip);
     }
 }

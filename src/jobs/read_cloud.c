@@ -124,7 +124,7 @@ void ap_read_sagemaker(ap_jobreader *r)
     const ap_node *spot = ap_node_get(r->root, "EnableManagedSpotTraining");
     ap_node_flag(&n->spot, spot);
     if (!spot)
-        n->spot = (ap_jnum){0, {0}};
+        ap_set_num(&n->spot, 0, r->root->pos);
     const ap_node *wait = ap_node_get(stop, "MaxWaitTimeInSeconds");
     double wait_s;
     if (wait && ap_foreign_num(ap_node_text(wait), &wait_s) && wait_s < n->time_limit_s.value)
@@ -158,7 +158,7 @@ void ap_read_azureml(ap_jobreader *r)
     ap_node_take(r, &t->instance, ap_node_get(res, "instance_type"));
     ap_node_num(&n->nodes, ap_node_get(res, "instance_count"));
     if (!ap_jnum_stated(&n->nodes))
-        n->nodes = (ap_jnum){1, {0}};
+        ap_set_num(&n->nodes, 1, r->root->pos);
     ap_node_with(&n->shm_bytes, ap_foreign_bytes_gib, ap_node_get(res, "shm_size"));
     ap_node_num(&n->launch_per_node, ap_node_get(dist, "process_count_per_instance"));
     const ap_node *type = ap_node_get(dist, "type");

@@ -101,7 +101,7 @@ void ap_read_skypilot(ap_jobreader *r)
     ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "name"));
     ap_node_num(&n->nodes, ap_node_get(r->root, "num_nodes"));
     if (!ap_node_get(r->root, "num_nodes"))
-        n->nodes = (ap_jnum){1, {0}};
+        ap_set_num(&n->nodes, 1, r->root->pos);
     take_resources(r, ap_node_get(r->root, "resources"));
     take_mounts(r, ap_node_get(r->root, "file_mounts"));
     const ap_node *volumes = ap_node_get(r->root, "volumes");
@@ -221,7 +221,7 @@ void ap_read_dstack(ap_jobreader *r)
     ap_node_take(r, &t->name, ap_node_get(r->root, "name"));
     ap_node_num(&n->nodes, ap_node_get(r->root, "nodes"));
     if (!ap_node_get(r->root, "nodes"))
-        n->nodes = (ap_jnum){1, {0}};
+        ap_set_num(&n->nodes, 1, r->root->pos);
     if (gpu && !ap_node_is_null(gpu))
         take_gpu(r, gpu);
     first_number(&n->cpus_per_node, ap_foreign_cpus, ap_node_get(res, "cpu"));

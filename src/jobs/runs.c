@@ -159,6 +159,19 @@ static void fill_workload(ap_judge *j, double batch)
     fill_data(j, w, batch);
 }
 
+/* The planner would go by the model's published recipe; a job file that does not say how much it trains is not judged by
+ * that. */
+static void forget_recipe(ap_checkjob *job)
+{
+    const ap_workload *w = &job->workload;
+    if (ap_known(w->data.tokens) || ap_known(w->data.samples) || ap_known(w->data.rows) || w->data.dataset)
+        return;
+    job->resolved.tokens = job->resolved.samples = job->resolved.epochs = job->resolved.samples_per_epoch = AP_UNKNOWN;
+    job->resolved.dataset = NULL;
+    job->resolved.recipe = NULL;
+    job->resolved.unknown_run = "the job files do not say how much is trained";
+}
+
 static bool resolve(ap_judge *j)
 {
     ap_checkjob *job = j->job;
@@ -173,8 +186,10 @@ static bool resolve(ap_judge *j)
         job->resolved.model.arch = job->model.arch ? job->model.arch : arch;
         job->resolved.model_label = job->model_name;
     }
+    forget_recipe(job);
     job->options = (ap_plan_options){.constraints = job->workload.constraints};
     job->search = (ap_search){.job = &job->resolved, .catalog = j->request->catalog, .calibration = j->request->calibration, .options = &job->options, .arena = j->arena};
+    ap_search_init(&job->search);
     return true;
 }
 

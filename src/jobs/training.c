@@ -239,7 +239,7 @@ static void find_batch(ap_judge *j)
     job->accumulation = unknown_accumulation ? AP_UNKNOWN : ap_or(n->accumulation.value, 1);
     job->micro_batch = n->micro_batch.value;
     job->global_batch = n->global_batch.value;
-    if (ap_jnum_stated(&n->global_batch))
+    if (ap_known(job->global_batch))
         return;
     if (!ap_known(job->micro_batch) && ap_known(n->batch_size.value))
         job->micro_batch = n->batch_size.value;
