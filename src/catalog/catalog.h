@@ -189,7 +189,7 @@ typedef struct ap_image { /* container image */
     ap_strings kinds, archs, frameworks; /* chip kinds, arch targets, frameworks */
     ap_strings clouds;       /* where it can be pulled and is tested; empty = anywhere */
     ap_strings hosts;        /* x86_64, aarch64; empty = x86_64 */
-    ap_strings packages;     /* pip packages that frameworks named above still need */
+    ap_strings lacks;        /* frameworks named above that must be installed with pip first */
     const char *cuda, *driver_min, *os;
     ap_provenance from;
     ap_pos pos;

@@ -142,7 +142,7 @@ static const ap_field image_fields[] = {
     TEXTS("frameworks", frameworks, "Frameworks inside."),
     TEXTS("clouds", clouds, "Clouds it is made for; anywhere if absent."),
     TEXTS("hosts", hosts, "Host processors: x86_64, aarch64; x86_64 if absent."),
-    TEXTS("packages", packages, "pip packages to add before its frameworks can be used."),
+    TEXTS("lacks", lacks, "Those of its frameworks that must be installed with pip first."),
     TEXT("cuda", cuda, "CUDA, ROCm or SynapseAI version."),
     TEXT("driver_min", driver_min, "Oldest driver that runs it."),
     TEXT("os", os, "Operating system inside."),

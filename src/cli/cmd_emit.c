@@ -61,6 +61,35 @@ static ap_status take_rank(ap_cli *cli, ap_cli_job *job, ap_result *ret)
     return AP_OK;
 }
 
+/* A layout that the stack's arguments cannot say is no recipe: planned again with data parallelism and sharding only,
+ * unless that does not fit or the user asked for the other. */
+static void replan(ap_cli *cli, ap_cli_job *job, ap_result *result)
+{
+    if (ap_emit_layout_can_be_said(job->search.catalog, &job->job, result->plan))
+        return;
+    ap_workload *workload = AP_NEW(cli->arena, ap_workload);
+    ap_job *copy = AP_NEW(cli->arena, ap_job);
+    ap_search *search = AP_NEW(cli->arena, ap_search);
+    *workload = job->workload;
+    workload->parallel.tp = ap_or(workload->parallel.tp, 1);
+    workload->parallel.pp = ap_or(workload->parallel.pp, 1);
+    workload->parallel.cp = ap_or(workload->parallel.cp, 1);
+    workload->parallel.ep = ap_or(workload->parallel.ep, 1);
+    *copy = job->job;
+    copy->workload = workload;
+    *search = (ap_search){.job = copy, .catalog = job->search.catalog, .calibration = job->search.calibration, .options = &job->options, .arena = cli->arena};
+    ap_search_init(search);
+    ap_result again = *result;
+    const ap_plan *plan = ap_search_plan(search, &result->hw);
+    if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT)
+        return;
+    ap_result_fill(search, plan, result->price, result->pricing, &again);
+    if (result->priced_from || ap_known(result->usd_per_h))
+        ap_result_set_price(&again, result->price, result->usd_per_h);
+    again.target = result->target;
+    *result = again;
+}
+
 /* What --json gives: the recipe and what it was made of. */
 static ap_doc *as_document(ap_cli *cli, const ap_emit_kind *kind, const ap_emit_plan *plan, const char *text)
 {
@@ -129,6 +158,8 @@ static ap_status run(ap_cli *cli)
     if (!given || kind->wants_others)
         ap_search_run(&job.search);
     status = given ? take_target(cli, &job, &result) : take_rank(cli, &job, &result);
+    if (status == AP_OK)
+        replan(cli, &job, &result);
     return status == AP_OK ? write_recipe(cli, &job, kind, &result, &settings) : status;
 }
 

@@ -109,6 +109,13 @@ const ap_image *ap_emit_choose_image(const ap_catalog *catalog, const ap_emit_pl
  * the name's place, or NULL. */
 const char *ap_emit_spelling(const ap_catalog *catalog, const char *provider, const char *where, const ap_chip *chip);
 
+/* A name that stands for several cards, this one among them ("H100"). */
+const char *ap_emit_family_spelling(const ap_catalog *catalog, const char *provider, const ap_chip *chip);
+
+/* Can the stack's arguments say this layout? Otherwise the plan must be made again without tensor, pipeline, context and
+ * expert parallelism. */
+bool ap_emit_layout_can_be_said(const ap_catalog *catalog, const ap_job *job, const ap_plan *plan);
+
 /* Young and Daly: seconds between checkpoints of `write_s` when stops come every `mean_s`. E-04. */
 double ap_emit_interval_s(double write_s, double mean_s, double shortest_s, double longest_s);
 /* Up to the next quarter of an hour below a day, above to the next hour. E-06. */

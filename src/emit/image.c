@@ -37,10 +37,10 @@ static int rate(const ap_image *image, const ap_emit_plan *plan, const char *hos
     bool runs = has(&image->kinds, ap_chip_kind_name(chip->kind)) &&
                 (chip->kind == AP_CHIP_CPU || image->archs.count == 0 || has(&image->archs, chip->arch));
     bool hosted = image->hosts.count ? has(&image->hosts, host) : ap_streq(host, "x86_64");
-    bool here = image->clouds.count == 0 || has(&image->clouds, plan->cloud);
+    bool anywhere = image->clouds.count == 0, here = anywhere || !plan->cloud || has(&image->clouds, plan->cloud);
     if (!runs || !hosted || !here || !(stack || has(&image->frameworks, plan->framework)))
         return -1;
-    return 8 * stack + 4 * (image->from.confidence != AP_CONF_MEMORY) + 2 * (image->clouds.count > 0);
+    return 8 * stack + 4 * (image->from.confidence != AP_CONF_MEMORY) + (anywhere ? 1 : plan->cloud ? 2 : 0);
 }
 
 const ap_image *ap_emit_choose_image(const ap_catalog *catalog, const ap_emit_plan *plan, const char **ret_reason)
@@ -92,4 +92,14 @@ const char *ap_emit_spelling(const ap_catalog *catalog, const char *provider, co
             best = name;
     }
     return best ? best->name : NULL;
+}
+
+const char *ap_emit_family_spelling(const ap_catalog *catalog, const char *provider, const ap_chip *chip)
+{
+    for (size_t i = 0; i < catalog->names.count; i++) {
+        const ap_name *name = &catalog->names.items[i];
+        if (ap_streq(name->provider, provider) && has(&name->any_of, chip->id) && !(name->count > 1))
+            return name->name;
+    }
+    return NULL;
 }

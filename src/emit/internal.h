@@ -21,6 +21,9 @@ void ap_emit_take_launcher(ap_emit_plan *plan);                        /* launch
 /* REGION filled in, the user's mirror in front. */
 const char *ap_emit_image_reference(const ap_emit_plan *plan, const char *reference);
 
+const char *ap_emit_tpu_runtime(const ap_chip *chip); /* of TPU VMs */
+void ap_emit_docker_values(ap_emit_plan *plan); /* what template node needs */
+
 /* Kubernetes' kinds share the pod. */
 void ap_emit_use_controller(ap_emit_plan *plan, int controller);
 AP_CHECKED ap_status ap_emit_pod(ap_emit_plan *plan);

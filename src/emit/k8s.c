@@ -101,6 +101,9 @@ ap_status ap_emit_pod(ap_emit_plan *p)
 {
     ap_strings lines;
     ap_scope_flag(p->scope, "no_pvc", !p->settings->pvc);
+    if ((p->spot || p->multi_node) && !p->settings->pvc && !p->settings->bucket)
+        ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, p->spot ? "%s: checkpoints die with a spot machine" : "%s: each pod keeps its checkpoints to itself", p->target)
+            ->hint = "name emit.pvc, a claim that all pods mount";
     ap_status status = ap_emit_render_lines(p, "k8s-pod", AP_LANG_YAML, &lines);
     ap_scope_list(p->scope, "pod");
     for (size_t i = 0; i < lines.count; i++)
@@ -120,6 +123,7 @@ void ap_emit_use_controller(ap_emit_plan *p, int controller)
     ap_scope_number(p->scope, "workers", p->nodes - 1);
     ap_scope_number(p->scope, "cpu_request", fmax(1, floor(p->cpus_per_node * 0.9)));
     ap_scope_number(p->scope, "memory_request", fmax(1, floor(p->memory_gib * 0.9)));
+    ap_scope_flag(p->scope, "rendezvous", p->multi_node && !p->tpu);
     ap_scope_flag(p->scope, "host_network", p->multi_node && p->fabric && ap_starts_with(p->fabric, "gpudirect"));
 }
 
@@ -140,11 +144,55 @@ ap_status ap_emit_k8s(ap_emit_plan *p)
     ap_scope_number(p->scope, "job_replicas", 1);
     ap_scope_number(p->scope, "job_pods", p->nodes);
     ap_scope_text(p->scope, "resource", resource);
+    ap_scope_flag(p->scope, "several_slices", false);
+    ap_scope_flag(p->scope, "tpu_ports", false);
     select_nodes(p);
     tolerate_taints(p, resource);
     add_fabric_resource(p);
     explain(p);
-    if (p->spot && !p->settings->pvc && !p->settings->bucket)
-        ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, "%s: checkpoints die with a spot machine", p->target)->hint = "name emit.pvc or emit.bucket";
+    return ap_emit_pod(p);
+}
+
+/* ---- TPU slices on GKE ------------------------------------------------------------------------------------------- */
+
+/* Names ending in -slice or -podslice are of slices; tpu-v5-lite-device is of single hosts only. */
+static const char *tpu_label(const ap_catalog *catalog, const ap_chip *chip)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < catalog->names.count; i++) {
+        const ap_name *name = &catalog->names.items[i];
+        if (!ap_streq(name->provider, "gke") || !ap_streq(name->chip, chip->id))
+            continue;
+        if (!found || ap_ends_with(name->name, "slice"))
+            found = name->name;
+    }
+    return found;
+}
+
+ap_status ap_emit_gke_tpu(ap_emit_plan *p)
+{
+    const char *label = p->tpu ? tpu_label(p->request->search->catalog, p->chip_info) : NULL;
+    if (!p->tpu || !label || !p->topology) {
+        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "'gke-tpu' is for slices of TPUs that GKE offers, not for %s", p->target)->hint =
+            p->tpu ? "name a slice: --on gcp/v5litepod-16" : "write emit k8s";
+        return AP_USAGE;
+    }
+    ap_emit_use_controller(p, AP_CONTROLLER_JOBSET);
+    ap_scope_number(p->scope, "job_replicas", p->machines);
+    ap_scope_number(p->scope, "job_pods", p->nodes / p->machines);
+    ap_scope_flag(p->scope, "several_slices", p->machines > 1);
+    ap_scope_text(p->scope, "resource", "google.com/tpu");
+    ap_scope_text(p->scope, "fabric_resource", NULL);
+    ap_scope_number(p->scope, "fabric_count", AP_UNKNOWN);
+    ap_scope_list(p->scope, "selectors");
+    ap_scope_flag(p->scope, "host_network", false);
+    ap_scope_flag(p->scope, "tpu_ports", true);
+    select_node(p, "cloud.google.com/gke-tpu-accelerator", label, "GKE's label for the TPU generation");
+    select_node(p, "cloud.google.com/gke-tpu-topology", p->topology, "the slice; its product is pods x chips a pod");
+    tolerate_taints(p, "google.com/tpu");
+    explain(p);
+    ap_emit_why(p, "parallelism", "one pod on each host of the slice");
+    if (p->machines > 1)
+        ap_emit_why(p, "exclusive-topology", "each slice gets a node pool of its own");
     return ap_emit_pod(p);
 }

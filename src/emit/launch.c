@@ -20,12 +20,17 @@ void ap_emit_arg_number(ap_emit_plan *plan, const char *flag, double value)
     ap_emit_arg(plan, flag, ap_arena_strdup(plan->arena, text));
 }
 
-static bool in_image(const ap_image *image, const char *stack)
+static bool has(const ap_strings *list, const char *word)
 {
-    for (size_t i = 0; image && stack && i < image->frameworks.count; i++)
-        if (ap_streq(image->frameworks.items[i], stack))
+    for (size_t i = 0; word && i < list->count; i++)
+        if (ap_streq(list->items[i], word))
             return true;
     return false;
+}
+
+static bool in_image(const ap_image *image, const char *stack)
+{
+    return image && has(&image->frameworks, stack) && !has(&image->lacks, stack);
 }
 
 /* What `accelerate launch` must know before the script starts. */
@@ -64,11 +69,12 @@ static double per_device(const ap_emit_plan *p)
     return fmax(1, ceil(ap_or(p->micro_batch, 1) / devices));
 }
 
+/* FSDP has no mode that shards optimizer states alone: sharding gradients too needs less memory and the same traffic. */
 static const char *fsdp_mode(const ap_emit_plan *p)
 {
     if (ap_streq(p->sharding, "zero3"))
         return "full_shard auto_wrap";
-    if (ap_streq(p->sharding, "zero2"))
+    if (ap_streq(p->sharding, "zero2") || ap_streq(p->sharding, "zero1"))
         return "shard_grad_op auto_wrap";
     return ap_streq(p->sharding, "hsdp") ? "hybrid_shard auto_wrap" : NULL;
 }
@@ -264,6 +270,16 @@ void ap_emit_training_args(ap_emit_plan *p)
         ap_emit_arg(p, p->settings->args.items[i], NULL);
 }
 
+bool ap_emit_layout_can_be_said(const ap_catalog *catalog, const ap_job *job, const ap_plan *plan)
+{
+    const ap_stack *stack = plan->stack ? ap_catalog_find_stack(catalog, plan->stack) : NULL;
+    const ap_layout *layout = &plan->est.layout;
+    bool split = layout->tp > 1 || layout->pp > 1 || layout->cp > 1 || layout->ep > 1;
+    bool own = stack && (ap_streq(stack->launcher, "megatron") || ap_streq(stack->launcher, "maxtext"));
+    bool language = ap_streq(job->model.domain, "llm") || ap_streq(job->model.domain, "nlp");
+    return plan->est.error || !split || own || !language;
+}
+
 /* ---- lines -------------------------------------------------------------------------------------------------------- */
 
 static void add_setup(ap_emit_plan *p)
@@ -310,7 +326,8 @@ ap_status ap_emit_fabric(ap_emit_plan *p)
             continue;
         const char *key = ap_arena_strndup(p->arena, lines.items[i], (size_t)(equals - lines.items[i]));
         ap_emit_set_env(p, key, equals + 1);
-        ap_emit_why(p, key, "%s between the machines is used only with it", p->fabric);
     }
+    if (lines.count)
+        ap_emit_why(p, "NCCL and FI variables", "%s between the machines is used only with them (template %s)", p->fabric, name);
     return status;
 }

@@ -40,6 +40,7 @@ void ap_emit_set_env(ap_emit_plan *plan, const char *name, const char *value)
     ap_scope *item = ap_scope_item(plan->scope, "env");
     ap_scope_raw(item, "key", name);
     ap_scope_text(item, "value", value);
+    ap_scope_text(item, "pair", ap_arena_printf(plan->arena, "%s=%s", name, value));
 }
 
 /* ---- what runs -------------------------------------------------------------------------------------------------- */
@@ -238,6 +239,10 @@ ap_status ap_emit_plan_make(const ap_emit_request *request, const ap_emit_kind *
         status = check_texts(ret);
     if (status != AP_OK)
         return status;
+    if (!ap_emit_layout_can_be_said(request->search->catalog, request->search->job, request->result->plan))
+        ap_diag_add(diags, AP_WARNING, 813, AP_NO_POS, "%s: the arguments of %s cannot say tp%.0f pp%.0f cp%.0f ep%.0f: the script must set it up itself",
+                    ret->target, ret->stack, ap_or(ret->tp, 1), ap_or(ret->pp, 1), ap_or(ret->cp, 1), ap_or(ret->ep, 1))->hint =
+            "or take a stack that can: --stack megatron";
     ap_emit_take_guard(ret, kind);
     ap_emit_training_args(ret);
     ap_emit_bind_scope(ret);

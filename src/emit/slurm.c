@@ -4,11 +4,11 @@
 #include "emit/internal.h"
 
 /* sbatch has a quoting of its own: what would need it is refused. */
-static ap_status check_words(ap_emit_plan *p)
+static ap_status check_words(ap_emit_plan *p, const char *gres)
 {
     const ap_emit_settings *s = p->settings;
     const struct { const char *key, *text; } words[] = {{"partition", s->partition}, {"account", s->account}, {"qos", s->qos},
-                                                        {"reservation", s->reservation}, {"constraint", s->constraint}, {"gres", s->gres}};
+                                                        {"reservation", s->reservation}, {"constraint", s->constraint}, {"gres", gres}};
     ap_status status = AP_OK;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *text = words[i].text;
@@ -68,5 +68,5 @@ ap_status ap_emit_slurm(ap_emit_plan *p)
     RAW(partition) RAW(account) RAW(qos) RAW(reservation) RAW(constraint)
 #undef RAW
     explain(p, gres);
-    return check_words(p);
+    return check_words(p, gres);
 }
