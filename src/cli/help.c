@@ -172,7 +172,9 @@ void ap_help_write_global(ap_sbuf *out, size_t width)
 
 static void add_paragraphs(ap_sbuf *out, const char *text, size_t width)
 {
-    while (text && *text) {
+    if (!text)
+        return;
+    while (*text) {
         const char *end = strstr(text, "\n\n");
         size_t len = end ? (size_t)(end - text) : strlen(text);
         ap_sbuf_add_char(out, '\n');

@@ -113,7 +113,7 @@ static void add_man_commands(ap_sbuf *out)
         } while (form);
         add_roff(out, command->summary);
         ap_sbuf_add(out, ".\n");
-        for (const char *at = command->description; at && *at;) {
+        for (const char *at = command->description ? command->description : ""; *at;) {
             const char *end = strstr(at, "\n\n");
             size_t len = end ? (size_t)(end - at) : strlen(at);
             ap_sbuf_add(out, ".Pp\n");

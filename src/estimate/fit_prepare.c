@@ -156,7 +156,8 @@ static void index_rows(ap_fit *fit)
         }
         starts[fit->constant_count] = count;
         unsigned *unknowns = AP_NEW_ARRAY(fit->arena, unsigned, count + 1);
-        memcpy(unknowns, list, count * sizeof *list);
+        if (count > 0)
+            memcpy(unknowns, list, count * sizeof *list);
         row->unknowns = unknowns;
         row->starts = starts;
         total += count;

@@ -91,7 +91,7 @@ static bool type_is_one_of(const char *type, const char *const *families)
 static void read_quantities(const hf_reader *reader, ap_model *model)
 {
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
-        double *value = (double *)((char *)model + quantities[i].offset);
+        double *value = (double *)(void *)((char *)model + quantities[i].offset);
         for (size_t k = 0; k < HF_MAX_KEYS && quantities[i].keys[k] && !ap_known(*value); k++)
             *value = number_of(reader, quantities[i].keys[k]);
     }
