@@ -35,6 +35,22 @@ static bool is_ascii_block(const unsigned char *s)
     return (eight & UINT64_C(0x8080808080808080)) == 0;
 }
 
+size_t ap_text_unsafe(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 32 || c[0] == 127)
+        return c[0] != 0;
+    if (c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0)
+        return 2; /* U+0080 to U+009F */
+    if (c[0] == 0xD8 && c[1] == 0x9C)
+        return 2; /* U+061C */
+    if (c[0] != 0xE2)
+        return 0;
+    if (c[1] == 0x80 && (c[2] == 0x8E || c[2] == 0x8F || (c[2] >= 0xA8 && c[2] <= 0xAE)))
+        return 3; /* U+200E U+200F, line separators U+2028 U+2029, U+202A to U+202E */
+    return c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9 ? 3 : 0; /* U+2066 to U+2069 */
+}
+
 bool ap_utf8_valid(const char *text, size_t len, size_t *ret_bad_offset)
 {
     const unsigned char *s = (const unsigned char *)text;

@@ -9,6 +9,9 @@
 
 /* Columns that UTF-8 text takes (combining marks 0, East Asian wide 2, invalid bytes 1, control 0). */
 size_t ap_text_width(const char *text);
+/* Bytes of the character at `text` when it must not reach a terminal or a page: controls (also those of Latin-1) and the
+ * marks that turn the direction of writing, by which text of others can steer or forge what is read. 0: harmless. */
+size_t ap_text_unsafe(const char *text);
 bool ap_utf8_valid(const char *text, size_t len, size_t *ret_bad_offset);
 
 /* Weighted edit distance (case, separator and transposition differences are cheap); lower is nearer. */

@@ -72,9 +72,13 @@ static bool wants_color(const ap_cli *cli, int fd)
 /* Text of foreign files must not steer the reader's terminal. */
 static void defuse(char *text)
 {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if ((*c < 32 && *c != '\n' && *c != '\t') || *c == 127)
-            *c = '?';
+    char *to = text;
+    for (const char *from = text; *from;) {
+        size_t unsafe = *from == '\n' || *from == '\t' ? 0 : ap_text_unsafe(from);
+        *to++ = unsafe ? '?' : *from;
+        from += unsafe ? unsafe : 1;
+    }
+    *to = '\0';
 }
 
 static void show_diag(const ap_cli *cli, const ap_diag *diag, bool color)

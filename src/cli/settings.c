@@ -136,8 +136,12 @@ static ap_status take_flag(const taking *t, ap_setting *setting, const char *val
 static ap_status take_range(const taking *t, ap_setting *setting, const char *value)
 {
     const char *reason = NULL;
-    if (ap_range_parse(value, ap_options[t->id].dim, &setting->range, t->cli->arena, &reason))
-        return AP_OK;
+    const ap_option *option = &ap_options[t->id];
+    if (ap_range_parse(value, option->dim, &setting->range, t->cli->arena, &reason)) {
+        if (!(setting->range.low < option->min) && !(setting->range.high < option->min))
+            return AP_OK;
+        reason = ap_arena_printf(t->cli->arena, "'%s' is below the least possible value, %g", value, option->min);
+    }
     return refuse(t, 55, NULL, reason ? reason : ap_arena_printf(t->cli->arena, "'%s' is not a range", value));
 }
 

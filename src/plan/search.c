@@ -1,5 +1,6 @@
 /* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
  * and pricing kind. */
+#include "base/human.h"
 #include "base/num.h"
 #include "plan/constants.h"
 #include "plan/plan.h"
@@ -144,20 +145,24 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
     double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
     if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
         *ret_nearness = hours * 3600 / c->deadline_s;
-        return over(search, "AP8010", ap_arena_printf(arena, "takes %.3g h, the deadline is %.3g h", hours, c->deadline_s / 3600));
+        return over(search, "AP8010", ap_arena_printf(arena, "takes %s, the deadline is %s", ap_human_hours_text(arena, hours),
+                                                      ap_human_hours_text(arena, c->deadline_s / 3600)));
     }
     if (ap_known(c->budget_usd) && result->cost_p50 > c->budget_usd) {
         *ret_nearness = result->cost_p50 / c->budget_usd;
-        return over(search, "AP8011", ap_arena_printf(arena, "costs %.4g USD, the budget is %.4g USD", result->cost_p50, c->budget_usd));
+        return over(search, "AP8011", ap_arena_printf(arena, "costs %s USD, the budget is %s USD", ap_human_usd_text(arena, result->cost_p50),
+                                                      ap_human_usd_text(arena, c->budget_usd)));
     }
     if (ap_known(c->max_price_usd_per_h) && result->usd_per_h > c->max_price_usd_per_h) {
         *ret_nearness = result->usd_per_h / c->max_price_usd_per_h;
-        return over(search, "AP8012", ap_arena_printf(arena, "%.4g USD/h is over the limit of %.4g USD/h", result->usd_per_h, c->max_price_usd_per_h));
+        return over(search, "AP8012", ap_arena_printf(arena, "%s USD/h is over the limit of %s USD/h", ap_human_usd_text(arena, result->usd_per_h),
+                                                      ap_human_usd_text(arena, c->max_price_usd_per_h)));
     }
     double longest = result->hours_p90; /* a session that ends too soon loses everything, so the pessimistic figure counts */
     if (ap_known(session) && longest * 3600 > session) {
         *ret_nearness = longest * 3600 / session;
-        return over(search, "AP8013", ap_arena_printf(arena, "may take %.3g h, a session there ends after %.3g h", longest, session / 3600));
+        return over(search, "AP8013", ap_arena_printf(arena, "may take %s, a session there ends after %s", ap_human_hours_text(arena, longest),
+                                                      ap_human_hours_text(arena, session / 3600)));
     }
     return NULL;
 }

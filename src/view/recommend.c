@@ -172,6 +172,7 @@ static void add_table(ap_doc *doc, const ap_search *search, const ap_value *rows
     table->main = true;
     table->limit = options->limit;
     table->total = search->result_count;
+    table->empty = ""; /* what is missing is said below */
 }
 
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
@@ -193,8 +194,8 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
     add_assumptions(doc, job);
     if (job->unknown_run)
         ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
+    add_table(doc, search, results, options);
     if (search->result_count) {
-        add_table(doc, search, results, options);
         ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices: %s and older, per row in --format wide.",
                          search->catalog->prices_as_of ? search->catalog->prices_as_of : "dates vary");
         ap_view_findings(doc, "Why the first", &search->results[0].reasons);

@@ -173,14 +173,17 @@ static double usual_batch(const ap_job *job)
     return 256;
 }
 
+#define MOST_BATCH 1e12
+
 static ap_status parse_batch(resolver *r, const char *text)
 {
     const char *reason = NULL;
     bool in_tokens = strstr(text, "token") != NULL;
     double value;
-    if (!ap_units_parse(text, in_tokens ? AP_DIM_TOKENS : AP_DIM_COUNT, &value, r->arena, &reason) || value < 1) {
+    bool number = ap_units_parse(text, in_tokens ? AP_DIM_TOKENS : AP_DIM_COUNT, &value, r->arena, &reason);
+    if (!number || value < 1 || value > MOST_BATCH || value != floor(value)) {
         ap_diag_add(r->diags, AP_ERROR, 305, r->workload->pos, "global_batch \"%s\": %s", text,
-                    reason ? reason : "expected at least one sample")
+                    reason ? reason : "expected a whole number of samples from 1 to 1e12")
             ->hint = "samples per step, such as 64, or tokens with the unit: \"4M tokens\"";
         return r->workload->pos.line > 0 ? AP_BAD_INPUT : AP_USAGE;
     }
@@ -229,8 +232,18 @@ static double epoch_samples(const ap_job *job)
     return job->dataset->samples;
 }
 
-static void amount_from_recipe(ap_job *job)
+/* 200 M, for people; it reads back. */
+static const char *count_text(const resolver *r, double count)
 {
+    ap_sbuf text;
+    ap_sbuf_init(&text, r->arena);
+    ap_units_format(count, AP_DIM_COUNT, &text);
+    return text.text;
+}
+
+static void amount_from_recipe(resolver *r)
+{
+    ap_job *job = r->job;
     const ap_recipe *recipe = job->recipe;
     const ap_model *model = &job->model;
     const char *because = recipe ? "the model's recipe" : "the model's published training";
@@ -243,9 +256,38 @@ static void amount_from_recipe(ap_job *job)
     else if (trains_from_scratch(job) && ap_known(model->samples))
         job->samples = model->samples * ap_or(model->epochs, 1);
     if (ap_known(job->tokens))
-        ap_job_assume(job, "tokens", because, "%.3g", job->tokens);
+        ap_job_assume(job, "tokens", because, "%s", count_text(r, job->tokens));
     else if (ap_known(job->samples))
-        ap_job_assume(job, "samples", because, "%.3g", job->samples);
+        ap_job_assume(job, "samples", because, "%s", count_text(r, job->samples));
+}
+
+/* Tokens say how much there is in all. Samples that say something else contradict them; epochs are part of them. */
+static ap_status check_amount(resolver *r)
+{
+    const ap_workload *w = r->workload;
+    if (!ap_known(w->data.tokens) || !ap_known(r->job->seq_len))
+        return AP_OK;
+    double samples = w->data.samples * ap_or(w->data.epochs, 1) * r->job->seq_len;
+    if (ap_known(samples) && fabs(samples - w->data.tokens) > 0.02 * w->data.tokens) {
+        ap_diag_add(r->diags, AP_ERROR, 305, w->pos, "data: %s tokens contradict %s samples of %.0f tokens",
+                    count_text(r, w->data.tokens), count_text(r, w->data.samples * ap_or(w->data.epochs, 1)), r->job->seq_len)->hint = "give one of the two";
+        return w->pos.line > 0 ? AP_BAD_INPUT : AP_USAGE;
+    }
+    if (ap_known(w->data.epochs) && !ap_known(w->data.samples))
+        ap_job_assume(r->job, "tokens", "tokens are of the whole run; epochs are not multiplied in", "%s",
+                      count_text(r, w->data.tokens));
+    return AP_OK;
+}
+
+/* Adapters and preference pairs need a network; trees and linear models have none. */
+static ap_status check_method(resolver *r)
+{
+    bool table = ap_streq(r->job->model.domain, "trees") || ap_streq(r->job->model.domain, "classic");
+    if (!table || r->job->method < AP_METHOD_LORA)
+        return AP_OK;
+    ap_diag_add(r->diags, AP_ERROR, 305, r->workload->pos, "method %s does not apply to %s", ap_method_names[r->job->method],
+                r->job->model_label ? r->job->model_label : "this model")->hint = "use train";
+    return r->workload->pos.line > 0 ? AP_BAD_INPUT : AP_USAGE;
 }
 
 static void resolve_amount(resolver *r)
@@ -267,7 +309,7 @@ static void resolve_amount(resolver *r)
         }
         job->samples = job->samples_per_epoch * job->epochs;
     } else if (!ap_known(job->tokens)) {
-        amount_from_recipe(job);
+        amount_from_recipe(r);
         if (ap_known(w->data.epochs) && job->recipe && ap_known(job->recipe->epochs) && ap_known(job->samples))
             job->samples *= w->data.epochs / job->recipe->epochs;
     }
@@ -424,9 +466,9 @@ ap_status ap_job_resolve(const ap_workload *workload, const ap_catalog *catalog,
     resolve_method(&r);
     resolve_recipe(&r);
     resolve_sequence(&r);
-    ap_status batch = resolve_batch(&r);
-    if (batch != AP_OK)
-        return batch;
+    ap_status batch = resolve_batch(&r), amount = check_amount(&r), method = check_method(&r);
+    if (batch != AP_OK || amount != AP_OK || method != AP_OK)
+        return batch != AP_OK ? batch : amount != AP_OK ? amount : method;
     bool table = ap_streq(ret->model.domain, "trees") || ap_streq(ret->model.domain, "classic");
     if (table && (ap_known(workload->data.rows) || ret->dataset))
         resolve_table(&r);

@@ -26,17 +26,18 @@ static const struct {
 
 #define OFF(field) offsetof(model_spec, field)
 #define SIZE(name, text)                                                                                               \
-    {.key = #name, .type = AP_T_NUM, .offset = OFF(name), .dim = AP_DIM_COUNT, .min = 0, .max = 1e16, .doc = text}
-#define WHOLE(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 0, .max = 1e9, .doc = text}
+    {.key = #name, .type = AP_T_NUM, .offset = OFF(name), .dim = AP_DIM_COUNT, .min = 1, .max = 1e16, .doc = text}
+#define WHOLE(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 1, .max = 1e9, .doc = text}
+#define NONE_OR(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 0, .max = 1e9, .doc = text}
 static const ap_field spec_fields[] = {
     {.key = "class", .type = AP_T_ENUM, .offset = OFF(class_index), .flags = AP_F_REQUIRED, .names = class_names,
      .doc = "Architecture class."},
     SIZE(params, "Parameters, such as 8.03B."), SIZE(active_params, "Parameters used per token (mixture of experts)."),
     WHOLE(layers, "Transformer layers."), WHOLE(enc_layers, "Encoder layers."), WHOLE(dec_layers, "Decoder layers."),
     WHOLE(hidden, "Model width."), WHOLE(head_dim, "Width of one attention head."), WHOLE(ffn, "Width of the MLP."),
-    WHOLE(heads, "Query heads."), WHOLE(kv_heads, "Key/value heads."), WHOLE(vocab, "Vocabulary size."),
-    WHOLE(experts, "Experts per layer; 0 = dense."), WHOLE(top_k, "Experts used per token."),
-    WHOLE(shared_experts, "Experts used by every token."), WHOLE(expert_ffn, "Width of one expert."),
+    WHOLE(heads, "Query heads."), WHOLE(kv_heads, "Key/value heads."), NONE_OR(vocab, "Vocabulary size."),
+    NONE_OR(experts, "Experts per layer; 0 = dense."), NONE_OR(top_k, "Experts used per token."),
+    NONE_OR(shared_experts, "Experts used by every token."), NONE_OR(expert_ffn, "Width of one expert."),
     {.key = "gated_mlp", .type = AP_T_BOOL, .offset = OFF(gated_mlp), .doc = "Gated MLP (three matrices)."},
     {.key = "tied_embeddings", .type = AP_T_BOOL, .offset = OFF(tied_embeddings), .doc = "Output head shares the embedding."},
     {.key = "gmac", .type = AP_T_NUM, .offset = OFF(gmac), .min = 1e-9, .max = 1e9,
@@ -46,8 +47,8 @@ static const ap_field spec_fields[] = {
     {.key = "input", .type = AP_T_TEXT, .offset = OFF(input), .doc = "Input size, such as 224x224."},
     {.key = "attention", .type = AP_T_TEXT, .offset = OFF(attention), .doc = "mha, gqa, mqa, mla or sliding:WINDOW:RATIO."},
     {.key = "library", .type = AP_T_TEXT, .offset = OFF(library), .doc = "xgboost, lightgbm, catboost, scikit-learn."},
-    WHOLE(trees, "Boosting rounds."), WHOLE(depth, "Depth of a tree."), WHOLE(leaves, "Leaves of a tree."),
-    WHOLE(tables, "Embedding tables."), SIZE(embedding_rows, "Rows of all embedding tables."),
+    WHOLE(trees, "Boosting rounds."), NONE_OR(depth, "Depth of a tree."), NONE_OR(leaves, "Leaves of a tree."),
+    NONE_OR(tables, "Embedding tables."), SIZE(embedding_rows, "Rows of all embedding tables."),
     WHOLE(embedding_dim, "Width of an embedding."), SIZE(pooling, "Embeddings looked up per table and sample."),
 };
 const ap_object ap_model_spec_object = {"model", "A model described by its sizes.", sizeof(model_spec),
@@ -101,6 +102,29 @@ static bool check_enough(const ap_model *model, ap_pos pos, ap_diags *diags)
     return false;
 }
 
+/* Words that a catalog entry may hold as well, so its table takes any text; here they come from somebody's keyboard. */
+static bool check_words(const ap_model *model, ap_pos pos, ap_diags *diags)
+{
+    static const char *const libraries[] = {"xgboost", "lightgbm", "catboost", "scikit-learn", "h2o"};
+    static const char *const attentions[] = {"mha", "gqa", "mqa", "mla"};
+    const struct {
+        const char *key, *given, *const *words;
+        size_t count;
+    } checks[] = {{"library", model->library, libraries, sizeof libraries / sizeof *libraries},
+                  {"attention", model->attention, attentions, sizeof attentions / sizeof *attentions}};
+    size_t before = diags->errors;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        bool known = !checks[i].given || ap_starts_with(checks[i].given, "sliding:");
+        for (size_t k = 0; k < checks[i].count && !known; k++)
+            known = ap_streq(checks[i].given, checks[i].words[k]);
+        if (!known)
+            ap_diag_add(diags, AP_ERROR, 206, pos, "`%s`: unknown word \"%s\"", checks[i].key, checks[i].given)->hint =
+                i == 0 ? "expected xgboost, lightgbm, catboost, scikit-learn or h2o"
+                       : "expected mha, gqa, mqa, mla or sliding:WINDOW:RATIO";
+    }
+    return diags->errors == before;
+}
+
 static bool check_divides(const ap_model *model, ap_pos pos, ap_diags *diags)
 {
     size_t before = diags->errors;
@@ -129,5 +153,6 @@ ap_status ap_model_spec_load(const ap_node *node, ap_arena *arena, ap_diags *dia
     ret->from.source = "the workload document";
     bool enough = check_enough(ret, node->pos, diags);
     bool divides = check_divides(ret, node->pos, diags);
-    return enough && divides ? AP_OK : AP_BAD_INPUT;
+    bool words = check_words(ret, node->pos, diags);
+    return enough && divides && words ? AP_OK : AP_BAD_INPUT;
 }

@@ -18,7 +18,7 @@ static const ap_field constraint_fields[] = {
     {.key = "max_price_hour", .type = AP_T_NUM, .offset = offsetof(ap_constraints, max_price_usd_per_h),
      .dim = AP_DIM_USD_PER_H, .min = 0.0001, .max = 1e9, .doc = "Highest price per hour of all machines together, USD."},
     {.key = "chips", .type = AP_T_RANGE, .offset = offsetof(ap_constraints, chips), .dim = AP_DIM_COUNT,
-     .doc = "Number of chips: 8, 1..8, 16.. ."},
+     .min = 1, .max = 1e6, .doc = "Number of chips: 8, 1..8, 16.. ."},
     {.key = "max_chips", .type = AP_T_INT, .offset = offsetof(ap_constraints, max_chips), .min = 1, .max = 1e6,
      .doc = "Most chips to consider."},
     {.key = "memory", .type = AP_T_RANGE, .offset = offsetof(ap_constraints, memory_bytes), .dim = AP_DIM_MEMORY,
