@@ -22,6 +22,7 @@ static ap_status run(ap_cli *cli)
         return status;
     ap_search_run(&job.search);
     explain_shown(cli, &job);
+    ap_search_place(&job.search);
     const ap_advice *advice;
     size_t advice_count = ap_search_advise(&job.search, &advice);
     ap_doc *doc = ap_view_recommendation(cli->arena, &job.search, advice, advice_count, &job.view);

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/num.h"
 
 #define MOST_ADVICE 16
 #define WORTH_FRACTION 0.03 /* less than 3 % of the bill or the time is noise beside the band */
+#define WORTH_USD      0.10 /* and nobody changes a machine for cents or a minute */
+#define WORTH_H        (2.0 / 60)
 
 typedef struct advisor {
     ap_search *search;
@@ -17,7 +20,8 @@ typedef struct advisor {
 
 static void add(advisor *a, const char *id, double saves_usd, double saves_h, const char *message)
 {
-    bool money = saves_usd > WORTH_FRACTION * a->best->cost_p50, time = saves_h > WORTH_FRACTION * a->best->hours_p50;
+    bool money = saves_usd > fmax(WORTH_FRACTION * a->best->cost_p50, WORTH_USD);
+    bool time = saves_h > fmax(WORTH_FRACTION * a->best->hours_p50, WORTH_H);
     if ((money || time) && a->count < MOST_ADVICE)
         a->items[a->count++] = (ap_advice){id, message, saves_usd, saves_h};
 }
@@ -27,10 +31,13 @@ static const char *savings(const advisor *a, const char *what, double saves_usd,
     ap_sbuf text;
     ap_sbuf_init(&text, a->search->arena);
     ap_sbuf_add(&text, what);
-    if (fabs(saves_usd) >= 0.005)
-        ap_sbuf_printf(&text, ": %s %.3g USD", saves_usd >= 0 ? "saves" : "costs", fabs(saves_usd));
-    if (fabs(saves_h) >= 0.005)
-        ap_sbuf_printf(&text, "%s %s %.3g h", fabs(saves_usd) >= 0.005 ? "," : ":", saves_h >= 0 ? "saves" : "takes", fabs(saves_h));
+    bool money = fabs(saves_usd) >= 0.005, time = fabs(saves_h) >= 1.0 / 120;
+    if (money)
+        ap_sbuf_printf(&text, ": %s %s USD%s", saves_usd >= 0 ? "saves" : "costs", ap_human_usd_text(text.arena, fabs(saves_usd)),
+                       saves_usd >= 0 ? "" : " more");
+    if (time)
+        ap_sbuf_printf(&text, "%s %s %s%s", money ? "," : ":", saves_h >= 0 ? "saves" : "takes",
+                       ap_human_hours_text(text.arena, fabs(saves_h)), saves_h >= 0 ? "" : " longer");
     return text.text;
 }
 
@@ -192,6 +199,43 @@ static int compare(const void *left, const void *right)
     if (x != y)
         return x > y ? -1 : 1;
     return strcmp(a->message, b->message);
+}
+
+static const char *factor_text(ap_arena *arena, double value, double least, const char *best, const char *other)
+{
+    if (value <= least)
+        return best;
+    if (!(least > 0))
+        return ap_arena_printf(arena, "not %s", best);
+    double factor = value / least;
+    return factor < 1.05 ? ap_arena_printf(arena, "within 5 %% of %s", best)
+                         : ap_arena_printf(arena, factor < 9.95 ? "%.1f times %s" : "%.0f times %s", factor, other);
+}
+
+/* Where the first stands: what the ranking made of the two figures that it weighs. */
+void ap_search_place(ap_search *search)
+{
+    if (search->result_count < 2 || !ap_known(search->results[0].hours_p50) || !ap_known(search->results[0].cost_p50))
+        return;
+    ap_result *first = &search->results[0];
+    double least_cost = HUGE_VAL, least_time = HUGE_VAL;
+    for (size_t i = 0; i < search->result_count; i++) {
+        least_cost = fmin(least_cost, ap_or(search->results[i].cost_p50, HUGE_VAL));
+        least_time = fmin(least_time, ap_or(search->results[i].hours_p50, HUGE_VAL));
+    }
+    static const char *const weighed[] = {[AP_BY_COST] = "cost", [AP_BY_TIME] = "time", [AP_BY_BALANCED] = "cost and time together",
+                                          [AP_BY_ENERGY] = "energy", [AP_BY_CO2] = "CO2"};
+    ap_arena *arena = search->arena;
+    ap_finding *items = AP_NEW_ARRAY(arena, ap_finding, first->reasons.count + 1);
+    items[0] = (ap_finding){.id = "AP1920", .preferred = true};
+    items[0].message = ap_arena_printf(arena, "Best of %zu by %s: %s, %s", search->result_count,
+                                       weighed[search->job->objective],
+                                       factor_text(arena, first->cost_p50, least_cost, "the cheapest", "the cost of the cheapest"),
+                                       factor_text(arena, first->hours_p50, least_time, "the fastest", "the time of the fastest"));
+    if (first->reasons.count)
+        memcpy(items + 1, first->reasons.items, first->reasons.count * sizeof *items);
+    first->reasons.items = items;
+    first->reasons.count++;
 }
 
 size_t ap_search_advise(ap_search *search, const ap_advice **ret_items)

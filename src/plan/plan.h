@@ -22,6 +22,7 @@ typedef struct ap_finding {
     const char *message;
     const char *fix;           /* what to do about it, or NULL */
     ap_text_map facts;         /* what the rule looked at: fact -> value with unit; filled for results that are shown */
+    bool preferred;            /* speaks for the hardware, where other reasons only say what to know about it */
 } ap_finding;
 
 typedef AP_LIST(ap_finding) ap_findings;

@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "plan/plan.h"
 
-/* Below a cent nobody ranks by cost; it also keeps the geometric mean defined for free tiers. */
+/* Where something costs nothing, "over the least cost" has no meaning: then a cent counts as the least. */
 #define LEAST_COST_USD 0.01
 
 /* Without an amount of data the run is unknown; then a step is what can be compared. */
@@ -17,8 +17,7 @@ static double time_of(const ap_result *result)
 
 static double cost_of(const ap_result *result)
 {
-    double cost = ap_known(result->cost_p50) ? result->cost_p50 : time_of(result) * result->usd_per_h;
-    return fmax(cost, LEAST_COST_USD);
+    return ap_known(result->cost_p50) ? result->cost_p50 : time_of(result) * result->usd_per_h;
 }
 
 static double objective_of(const ap_result *result, int objective, double least_cost, double least_time)
@@ -28,7 +27,10 @@ static double objective_of(const ap_result *result, int objective, double least_
     case AP_BY_TIME: return time_of(result);
     case AP_BY_ENERGY: return result->energy_kwh;
     case AP_BY_CO2: return result->co2_kg;
-    default: return sqrt(cost_of(result) / least_cost * (time_of(result) / least_time));
+    default:
+        if (least_cost > 0)
+            return sqrt(cost_of(result) / least_cost * (time_of(result) / least_time));
+        return sqrt(fmax(cost_of(result) / LEAST_COST_USD, 1) * (time_of(result) / least_time));
     }
 }
 

@@ -103,16 +103,25 @@ static ap_text_map facts_of(const ap_reasons *reasons, const ap_rule_hit *hit)
     return map;
 }
 
+/* What speaks for the hardware comes before what is only worth knowing. */
 static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
 {
-    size_t capacity = list->count; /* grows by one: a handful at most */
-    ap_finding *items = AP_NEW_ARRAY(reasons->search->arena, ap_finding, capacity + 1);
-    if (list->count)
-        memcpy(items, list->items, list->count * sizeof *items);
-    items[list->count] = *finding_of(reasons, hit);
-    items[list->count].fix = ap_rule_message(reasons->all, hit->item->rule->fix, reasons->values, reasons->search->arena);
-    items[list->count++].facts = facts_of(reasons, hit);
+    ap_finding *items = AP_NEW_ARRAY(reasons->search->arena, ap_finding, list->count + 1); /* a handful at most */
+    ap_finding finding = *finding_of(reasons, hit);
+    finding.fix = ap_rule_message(reasons->all, hit->item->rule->fix, reasons->values, reasons->search->arena);
+    finding.facts = facts_of(reasons, hit);
+    finding.preferred = hit->item->action == AP_RULE_PREFER && hit->item->weight > 0;
+    size_t at = list->count;
+    if (finding.preferred)
+        for (at = 0; at < list->count && list->items[at].preferred;)
+            at++;
+    if (at)
+        memcpy(items, list->items, at * sizeof *items);
+    items[at] = finding;
+    if (list->count > at)
+        memcpy(items + at + 1, list->items + at, (list->count - at) * sizeof *items);
     list->items = items;
+    list->count++;
 }
 
 bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)

@@ -308,8 +308,8 @@ static const ap_finding *does_not_fit(const ap_search *search, const ap_plan *pl
 static const ap_finding *oversized(const ap_search *search, const ap_plan *plan)
 {
     return over(search, "AP8030",
-                ap_arena_printf(search->arena, "%g chips for a run of %.2g h is more than the job can use (--chips to see it)",
-                                plan->hw.chips, plan->run.hours_p50));
+                ap_arena_printf(search->arena, "%g chips for a run of %s is more than the job can use (--chips to see it)",
+                                plan->hw.chips, ap_human_hours_text(search->arena, plan->run.hours_p50)));
 }
 
 static void search_instance(ap_search *search, const ap_instance *instance, const ap_chip *chip)

@@ -7,7 +7,8 @@
 
 #define GAP          ((size_t)2)
 #define SHORTEST     ((size_t)12) /* a flexible column is not cut below this, */
-#define SHORTEST_KEY ((size_t)24) /* one that is always shown not below that */
+#define SHORTEST_KEY ((size_t)24) /* one that is always shown not below that, */
+#define WHOLE_KEY    ((size_t)40) /* and whole up to this as long as other columns can give way: people copy it */
 #define WIDEST_TEXT  ((size_t)110)
 #define EMPTY_HIDDEN 3 /* columns of this priority and above vanish when no row has a value */
 #define RULE         "\xE2\x94\x80"
@@ -25,7 +26,7 @@ typedef struct grid {
     const char **cells; /* rows * columns */
     size_t *widths;
     bool *hidden;
-    size_t rows, count;
+    size_t rows, count, least_key;
 } grid;
 
 static void paint(const painter *p, const char *code, const char *text)
@@ -73,6 +74,18 @@ static bool column_is_empty(const ap_block *block, const ap_column *column, size
     return true;
 }
 
+static void fill_column(const painter *p, const ap_block *block, grid *g, size_t c, const ap_column *column)
+{
+    g->widths[c] = ap_text_width(column->title);
+    for (size_t r = 0; r < g->rows && !g->hidden[c]; r++) {
+        const char *cell = ap_cell_text(p->out->arena, ap_block_row(block, r), column);
+        size_t width = ap_text_width(cell);
+        g->cells[r * g->count + c] = cell;
+        if (width > g->widths[c])
+            g->widths[c] = width;
+    }
+}
+
 static void fill_grid(const painter *p, const ap_block *block, grid *g)
 {
     ap_arena *arena = p->out->arena;
@@ -84,20 +97,13 @@ static void fill_grid(const painter *p, const ap_block *block, grid *g)
         const ap_column *column = &g->columns[c];
         g->hidden[c] = !wide && (column->priority >= 9 ||
                                  (column->priority >= EMPTY_HIDDEN && column_is_empty(block, column, g->rows)));
-        g->widths[c] = ap_text_width(column->title);
-        for (size_t r = 0; r < g->rows && !g->hidden[c]; r++) {
-            const char *cell = ap_cell_text(arena, ap_block_row(block, r), column);
-            size_t width = ap_text_width(cell);
-            g->cells[r * g->count + c] = cell;
-            if (width > g->widths[c])
-                g->widths[c] = width;
-        }
+        fill_column(p, block, g, c, column);
     }
 }
 
 static size_t least_width(const grid *g, size_t c)
 {
-    size_t title = ap_text_width(g->columns[c].title), least = g->columns[c].priority == 1 ? SHORTEST_KEY : SHORTEST;
+    size_t title = ap_text_width(g->columns[c].title), least = g->columns[c].priority == 1 ? g->least_key : SHORTEST;
     least = title > least ? title : least;
     return g->columns[c].flexible && g->widths[c] > least ? least : g->widths[c];
 }
@@ -111,12 +117,12 @@ static size_t total_width(const grid *g, bool least)
     return total;
 }
 
-/* Hides the least important column that may go; false when none may. */
-static bool hide_one(grid *g)
+/* Hides the least important column of at least this priority; false when there is none. */
+static bool hide_one(grid *g, int priority)
 {
     size_t worst = g->count;
     for (size_t c = 0; c < g->count; c++)
-        if (!g->hidden[c] && g->columns[c].priority > 1 &&
+        if (!g->hidden[c] && g->columns[c].priority >= priority &&
             (worst == g->count || g->columns[c].priority >= g->columns[worst].priority))
             worst = c;
     if (worst == g->count)
@@ -125,12 +131,27 @@ static bool hide_one(grid *g)
     return true;
 }
 
-/* Hides what does not fit, in `dropped` the number of columns lost to the width. */
-static size_t fit_grid(grid *g, size_t width)
+/* Shows the last column that has a range without it; false when none has one. The first range stays: the reader must
+ * see that figures have one. */
+static bool drop_range(const painter *p, const ap_block *block, grid *g, bool *dropped)
 {
-    size_t dropped = 0;
-    while (total_width(g, true) > width && hide_one(g))
-        dropped++;
+    size_t ranges = 0, last = 0;
+    for (size_t c = 0; c < g->count; c++)
+        if (!g->hidden[c] && g->columns[c].low_path && !dropped[c]) {
+            ranges++;
+            last = c;
+        }
+    if (ranges < 2)
+        return false;
+    ap_column plain = g->columns[last];
+    plain.low_path = plain.high_path = NULL;
+    fill_column(p, block, g, last, &plain);
+    return dropped[last] = true;
+}
+
+/* Cuts flexible columns, the widest first, but none below its least width. */
+static void cut_columns(grid *g, size_t width)
+{
     while (total_width(g, false) > width) {
         size_t widest = g->count;
         for (size_t c = 0; c < g->count; c++)
@@ -138,10 +159,32 @@ static size_t fit_grid(grid *g, size_t width)
                 (widest == g->count || g->widths[c] > g->widths[widest]))
                 widest = c;
         if (widest == g->count)
-            break;
+            return;
         g->widths[widest]--;
     }
-    return dropped;
+}
+
+/* Makes room in this order: columns that matter less, ranges, the rest of the columns, and only then the keys. Returns the
+ * number of columns lost. */
+static size_t fit_grid(const painter *p, const ap_block *block, grid *g)
+{
+    size_t lost = 0;
+    bool *dropped = AP_NEW_ARRAY(p->out->arena, bool, g->count);
+    g->least_key = WHOLE_KEY;
+    while (total_width(g, true) > p->width && hide_one(g, 3))
+        lost++;
+    while (total_width(g, true) > p->width && drop_range(p, block, g, dropped))
+        continue;
+    if (total_width(g, true) > p->width)
+        g->least_key = SHORTEST_KEY;
+    while (total_width(g, true) > p->width && hide_one(g, 2))
+        lost++;
+    size_t least = g->least_key;
+    g->least_key = WHOLE_KEY;
+    cut_columns(g, p->width);
+    g->least_key = least;
+    cut_columns(g, p->width);
+    return lost;
 }
 
 /* The first `width` columns of the text, the last of them an ellipsis when it is longer. */
@@ -228,7 +271,7 @@ static void add_table(const painter *p, const ap_doc *doc, const ap_block *block
     grid g = {.rows = ap_block_shown(block)};
     g.count = ap_block_columns(doc, block, p->options, &g.columns);
     fill_grid(p, block, &g);
-    size_t dropped = p->width && p->options->format != AP_FORMAT_WIDE ? fit_grid(&g, p->width) : 0;
+    size_t dropped = p->width && p->options->format != AP_FORMAT_WIDE ? fit_grid(p, block, &g) : 0;
     add_grid(p, &g);
     size_t all = ap_block_total(block);
     if (g.rows < all)

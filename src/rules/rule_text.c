@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/num.h"
 #include "base/units.h"
 #include "rules/cel.h"
@@ -17,6 +18,15 @@ static void add_number(double number, const char *unit, ap_sbuf *out)
     if (unit && strcmp(unit, "fraction") == 0) {
         ap_num_format_digits(number * 100, 2, text);
         ap_sbuf_printf(out, "%s %%", text);
+        return;
+    }
+    if (unit && strcmp(unit, "h") == 0) {
+        ap_human_hours(out, number, number);
+        return;
+    }
+    if (unit && (strcmp(unit, "USD") == 0 || strcmp(unit, "USD/h") == 0)) {
+        ap_human_usd(out, number);
+        ap_sbuf_printf(out, " %s", unit);
         return;
     }
     ap_num_format_digits(number, fabs(number) >= 1000 && fabs(number) < 1e6 ? 4 : 3, text);

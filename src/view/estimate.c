@@ -34,6 +34,8 @@ static const ap_column assumed_columns[] = {
     {.title = "Value", .path = "value", .priority = 1, .right = true},
 };
 
+#define MOST_NOTES 5
+
 #define COLUMNS(table) (table), sizeof(table) / sizeof *(table)
 
 static ap_value *chosen_value(ap_arena *arena, const ap_estimate *est)
@@ -51,6 +53,7 @@ static ap_value *chosen_value(ap_arena *arena, const ap_estimate *est)
 static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_view_options *options)
 {
     const ap_estimate *est = &result->plan->est;
+    size_t most = options->explain || options->wide ? 0 : MOST_NOTES;
     if (est->error) {
         ap_doc_paragraph(doc, "%s: no estimate, %s.", result->target, est->error);
         return;
@@ -61,8 +64,8 @@ static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *r
     if (est->verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "Does not fit: %.1f GiB needed, %.1f GiB there.", est->peak_bytes / 1073741824.0,
                          est->capacity_bytes / 1073741824.0);
-    ap_view_findings(doc, "Notes", &result->reasons);
-    ap_view_findings(doc, "Beware", &result->warnings);
+    ap_view_findings(doc, (ap_findings_view){"Notes", -1, most}, &result->reasons);
+    ap_view_findings(doc, (ap_findings_view){"Beware", -1, most}, &result->warnings);
     if (options->explain && est->assumed_count) {
         ap_doc_heading(doc, "Chosen by the estimator because nothing was said");
         ap_doc_table(doc, chosen_value(doc->arena, est), COLUMNS(assumed_columns));

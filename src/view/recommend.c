@@ -1,4 +1,6 @@
 /* The recommendation: what was asked, what was assumed, the ranking, what was not feasible, and what would save money. */
+#include <string.h>
+
 #include "base/num.h"
 #include "base/units.h"
 #include "view/view.h"
@@ -42,6 +44,8 @@ static const ap_column step_columns[] = {
     {.title = "Bound by", .path = "bottleneck", .priority = 6},
     {.title = "Basis", .path = "estimate_basis", .priority = 5},
 };
+
+#define MOST_NOTES 5 /* in text for people; JSON has all */
 
 static void add_count(ap_sbuf *line, const char *label, double value)
 {
@@ -109,19 +113,47 @@ static ap_value *advice_value(ap_arena *arena, const ap_advice *advice, size_t c
     return list;
 }
 
-void ap_view_findings(ap_doc *doc, const char *title, const ap_findings *findings)
+void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *findings)
 {
-    if (findings->count == 0)
-        return;
     ap_value *bullets = ap_value_list(doc->arena);
+    size_t left = 0;
     for (size_t i = 0; i < findings->count; i++) {
         const ap_finding *f = &findings->items[i];
-        ap_value_push(doc->arena, bullets,
-                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]%s%s", f->message, f->id,
-                                                                f->fix ? ". " : "", f->fix ? f->fix : "")));
+        if (view.preferred >= 0 && f->preferred != (view.preferred == 1))
+            continue;
+        if (view.most && bullets->as.list.count == view.most)
+            left++;
+        else
+            ap_value_push(doc->arena, bullets,
+                          ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]%s%s", f->message, f->id,
+                                                                    f->fix ? ". " : "", f->fix ? f->fix : "")));
     }
-    ap_doc_heading(doc, title);
+    if (left)
+        ap_value_push(doc->arena, bullets, ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%zu more in --json", left)));
+    if (bullets->as.list.count == 0)
+        return;
+    ap_doc_heading(doc, view.title);
     ap_doc_bullets(doc, bullets);
+}
+
+/* Between which days the prices shown were read. */
+static void add_price_dates(ap_doc *doc, const ap_search *search, size_t limit)
+{
+    const char *oldest = NULL, *newest = NULL;
+    for (size_t i = 0; i < search->result_count && (!limit || i < limit); i++) {
+        const ap_price *price = search->results[i].price;
+        const char *day = price ? price->as_of : NULL;
+        if (!day)
+            continue;
+        oldest = !oldest || strcmp(day, oldest) < 0 ? day : oldest;
+        newest = !newest || strcmp(day, newest) > 0 ? day : newest;
+    }
+    if (!newest)
+        ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90).");
+    else if (ap_streq(oldest, newest))
+        ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices of %s; their sources: -f wide.", newest);
+    else
+        ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices of %s to %s; date and source of each: -f wide.", oldest, newest);
 }
 
 static void add_rejections(ap_doc *doc, const ap_search *search, bool all)
@@ -196,10 +228,11 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
         ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
     add_table(doc, search, results, options);
     if (search->result_count) {
-        ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices: %s and older, per row in --format wide.",
-                         search->catalog->prices_as_of ? search->catalog->prices_as_of : "dates vary");
-        ap_view_findings(doc, "Why the first", &search->results[0].reasons);
-        ap_view_findings(doc, "Beware", &search->results[0].warnings);
+        add_price_dates(doc, search, options->limit);
+        const ap_result *first = &search->results[0];
+        ap_view_findings(doc, (ap_findings_view){"Why the first", 1, MOST_NOTES}, &first->reasons);
+        ap_view_findings(doc, (ap_findings_view){"Good to know about it", 0, MOST_NOTES}, &first->reasons);
+        ap_view_findings(doc, (ap_findings_view){"Beware", -1, MOST_NOTES}, &first->warnings);
     }
     add_advice(doc, advice, advice_count);
     add_rejections(doc, search, options->why_not);

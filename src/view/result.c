@@ -116,29 +116,51 @@ static ap_value *findings_value(ap_arena *arena, const ap_findings *findings)
     return list;
 }
 
+/* A figure that may be null, and the reason when it is. */
+typedef struct null_reason {
+    const char *field;
+    bool known;
+    const char *why;
+} null_reason;
+
 /* Why each null is null. */
 static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_result *result)
 {
-    ap_value *map = ap_value_map(arena);
     const ap_plan *plan = result->plan;
-    if (!ap_known(plan->run.hours_p50)) {
-        const char *why = plan->est.error ? plan->est.error : job->unknown_run ? job->unknown_run : "the run's length is unknown";
-        ap_put_text(arena, map, "time_h", why);
-        ap_put_text(arena, map, "cost_usd", why);
-        ap_put_text(arena, map, "energy_kwh", why);
-    } else if (!ap_known(result->cost_p50)) {
-        ap_put_text(arena, map, "cost_usd", "no price known");
-    }
-    if (!ap_known(result->usd_per_h))
-        ap_put_text(arena, map, "price_usd_per_h", "no offer with a price");
-    if (!ap_known(result->co2_kg))
-        ap_put_text(arena, map, "co2_kg", result->region ? "no energy estimate" : "carbon intensity of the place is unknown");
-    if (plan->est.error)
-        ap_put_text(arena, map, "step_time_s", plan->est.error);
-    else if (!ap_known(plan->est.tokens_per_step))
-        ap_put_text(arena, map, "tokens_per_s", "the model has no tokens");
-    if (!plan->est.error && !ap_known(plan->est.mfu))
-        ap_put_text(arena, map, "mfu", "not a matter of matrix units");
+    const ap_estimate *est = &plan->est;
+    const char *failed = est->error;
+    const char *run = failed ? failed : job->unknown_run ? job->unknown_run : "the length of the run is unknown";
+    bool runs = ap_known(plan->run.hours_p50);
+    const char *unpriced = result->hw.rig ? "an own machine" : "no offer with a price";
+    const char *power = runs ? "no power figure for the chip" : run;
+    const null_reason reasons[] = {
+        {"rank", result->rank > 0, "only a recommendation ranks"},
+        {"cloud", result->hw.instance, "no machine of a cloud"},
+        {"instance", result->hw.instance || result->hw.rig, "no offer has this hardware"},
+        {"region", result->price, unpriced},
+        {"pricing", result->price, unpriced},
+        {"price_usd_per_h", ap_known(result->usd_per_h), unpriced},
+        {"price_as_of", result->price && result->price->as_of, result->price ? "the source has no date" : unpriced},
+        {"price_source", result->price && result->price->source, result->price ? "the source was not named" : unpriced},
+        {"price_confidence", result->price, unpriced},
+        {"step_time_s", !failed, failed},
+        {"tokens_per_s", !failed && ap_known(est->tokens_per_step), failed ? failed : "the model has no tokens"},
+        {"samples_per_s", !failed && ap_known(est->samples_per_step), failed ? failed : "a step has no number of samples"},
+        {"mfu", !failed && ap_known(est->mfu), failed ? failed : "not a matter of matrix units"},
+        {"flop_per_step", !failed && ap_known(est->flop_per_step), failed ? failed : "the work is not counted in operations"},
+        {"time_h", runs, run},
+        {"cost_usd", ap_known(result->cost_p50), !runs ? run : result->hw.rig ? unpriced : "no price known"},
+        {"energy_kwh", ap_known(result->energy_kwh), power},
+        {"co2_kg", ap_known(result->co2_kg), ap_known(result->energy_kwh) ? "carbon intensity of the place is unknown" : power},
+        {"memory", !failed, failed},
+        {"bottleneck", !failed, failed},
+        {"estimate_basis", !failed, failed},
+        {"score", ap_known(result->score), result->rank > 0 ? "the figure ranked by is unknown" : "only a recommendation ranks"},
+    };
+    ap_value *map = ap_value_map(arena);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (!reasons[i].known)
+            ap_put_text(arena, map, reasons[i].field, reasons[i].why);
     return map;
 }
 
@@ -195,8 +217,7 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     const ap_estimate *est = &plan->est;
     bool ok = !est->error;
     ap_value *map = ap_value_map(arena);
-    if (result->rank > 0)
-        ap_value_put(arena, map, "rank", ap_value_int(arena, result->rank));
+    ap_value_put(arena, map, "rank", result->rank > 0 ? ap_value_int(arena, result->rank) : ap_value_null(arena));
     put_offer(arena, map, result);
     ap_value_put(arena, map, "label", label_value(arena, result));
     ap_value_put(arena, map, "plan", plan_value(arena, plan));

@@ -26,7 +26,14 @@ ap_value *ap_view_workload(ap_arena *arena, const ap_job *job);
 ap_value *ap_view_assumptions(ap_arena *arena, const ap_job *job);
 
 /* A heading and one bullet a finding; nothing when there are none. */
-void ap_view_findings(ap_doc *doc, const char *title, const ap_findings *findings);
+/* Those of the findings that speak for the hardware (`preferred` 1), that do not (0), or both (-1), as a list below a
+ * heading; of more than `most` the rest is only counted (0 = all). */
+typedef struct ap_findings_view {
+    const char *title;
+    int preferred;
+    size_t most;
+} ap_findings_view;
+void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *findings);
 
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
                                const ap_view_options *options);
