@@ -28,26 +28,51 @@ static ap_status read_facts(ap_cli *cli, ap_cel_value *ret_root)
     return status;
 }
 
+/* The operand itself, or standard input for "-": a shell limits the length of an argument. */
+static ap_status read_expression(ap_cli *cli, ap_pos *pos, const char **ret_text)
+{
+    char *text;
+    size_t len;
+    *ret_text = cli->operands[1];
+    if (strcmp(*ret_text, "-") != 0)
+        return AP_OK;
+    pos->file = "<stdin>";
+    ap_status status = ap_file_read("-", MAX_FACTS_BYTES, cli->arena, &cli->diags, &text, &len);
+    if (status != AP_OK)
+        return status;
+    *ret_text = text;
+    if (strlen(text) == len)
+        return AP_OK;
+    ap_diag_add(&cli->diags, AP_ERROR, 601, *pos, "expression holds a byte 0");
+    return AP_BAD_INPUT;
+}
+
 static ap_status run_eval(ap_cli *cli)
 {
     if (cli->operand_count != 2)
         return ap_cli_usage(cli, 608, "quote the expression: accelpick rules eval '1 + 1'", "rules eval takes one expression");
     ap_cel_value root;
     const ap_cel *expr;
+    ap_pos pos = {"expression", 1, 1};
+    const char *text;
     ap_status status = read_facts(cli, &root);
-    if (status != AP_OK)
-        return status;
-    status = ap_cel_compile(cli->operands[1], (ap_pos){"expression", 1, 1}, &open_schema, cli->arena, &cli->diags, &expr);
+    if (status == AP_OK)
+        status = read_expression(cli, &pos, &text);
+    if (status == AP_OK)
+        status = ap_cel_compile(text, pos, &open_schema, cli->arena, &cli->diags, &expr);
     if (status != AP_OK)
         return status;
     ap_cel_value value = ap_cel_eval(expr, NULL, &root, cli->arena);
     if (value.kind == AP_CEL_ERROR || value.kind == AP_CEL_UNKNOWN_FACT) {
-        ap_diag_add(&cli->diags, AP_ERROR, 606, (ap_pos){"expression", 1, 1}, "%s", value.as.error);
+        ap_cel_report(expr, &value, cli->arena, &cli->diags);
         return AP_BAD_INPUT;
     }
     ap_sbuf out;
     ap_sbuf_init(&out, cli->arena);
-    ap_cel_write_json(&value, &out);
+    if (!ap_cel_write_json(&value, &out)) {
+        ap_diag_add(&cli->diags, AP_ERROR, 609, pos, "the result is larger than 8 MiB or nested more than 1000 levels deep");
+        return AP_BAD_INPUT;
+    }
     ap_sbuf_add_char(&out, '\n');
     return ap_cli_write_text(cli, out.text, out.len);
 }
@@ -159,8 +184,8 @@ const ap_command ap_cmd_rules = {
     .name = "rules",
     .synopsis = "eval EXPR\ntest [FILE...]\nfacts [GLOB]",
     .summary = "evaluate a rule expression; run the rules' own examples; list the facts they may name",
-    .description = "eval prints the value of EXPR as JSON. Names in EXPR are looked up in the JSON object of --facts. An expression that\n"
-                   "cannot be read or evaluated ends with exit code 4.\n\n"
+    .description = "eval prints the value of EXPR as JSON; - reads EXPR from standard input. Names in EXPR are looked up in the JSON\n"
+                   "object of --facts. An expression that cannot be read or evaluated ends with exit code 4.\n\n"
                    "test runs the examples that every rule carries: those of the program, or those of the given files.\n\n"
                    "facts lists the names that a rule may use, with kind and unit.",
     .examples = examples,

@@ -13,6 +13,8 @@
 #define AP_CEL_MAX_DEPTH   600  /* of the tree: a + b + c … leans to the left */
 #define AP_CEL_MAX_LOCALS  32   /* nested comprehensions */
 #define AP_CEL_WORK        2000000
+#define AP_CEL_NOWHERE     SIZE_MAX /* an error whose place is not known yet */
+#define AP_CEL_MAX_VALUE   1000     /* levels of a value that is compared or written; loops can nest values deeper */
 
 typedef enum ap_cel_op {
     OP_CONST, OP_NAME, OP_PATH, OP_FACT, OP_KNOWN, OP_LOCAL, OP_SELECT, OP_HAS, OP_INDEX, OP_LIST, OP_MAP, OP_NOT, OP_NEG, OP_AND, OP_OR,
@@ -38,8 +40,8 @@ struct ap_cel_node {
         ap_cel_value constant;
         struct { const char *text; bool absolute; } name; /* NAME: without dots; SELECT, HAS: the field */
         size_t slot;                                      /* FACT, KNOWN (= has() of a fact), LOCAL */
-        /* PATH, a.b.c in an open schema: joined[i] is the name of the first i + 1 parts, the longest known one wins. */
-        struct { const char **parts, **joined; size_t count; } path;
+        /* PATH, a.b.c in an open schema: the first i + 1 parts end at joined + ends[i], the longest known name wins. */
+        struct { const char **parts, *joined; size_t *ends, count; } path;
         struct { ap_cel_macro kind; const char *variable; size_t slot; } macro; /* args: range, [filter,] body */
         struct { ap_cel_func func; const char *name; bool method; const void *regex; } call; /* method: args[0] is target */
         const char *error;
@@ -53,6 +55,7 @@ struct ap_cel {
     int phase;           /* highest of the facts used */
     int kind;            /* ap_cel_kind of the result, -1 when only known at evaluation */
     const char *text;
+    ap_pos pos; /* where the text begins */
 };
 
 typedef enum ap_token_kind { TOK_END, TOK_IDENT, TOK_QUOTED_IDENT, TOK_NUMBER_INT, TOK_NUMBER, TOK_STRING, TOK_PUNCT } ap_token_kind;
@@ -84,6 +87,8 @@ enum { AP_CEL_SYNTAX = 601, AP_CEL_NAME = 602, AP_CEL_FUNCTION = 603, AP_CEL_TYP
 ap_diag *ap_cel_complain(ap_cel_source *source, int code, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+ap_pos ap_cel_locate(const ap_cel_source *source, size_t at);
+const char *ap_cel_line_of(const ap_cel_source *source, size_t at); /* NULL for a very long line */
 void ap_cel_add_utf8(ap_sbuf *out, uint32_t code_point);
 bool ap_cel_next_token(ap_cel_source *source, ap_token *token); /* false after a complaint */
 bool ap_cel_decode_string(ap_cel_source *source, ap_token *token, bool raw);
@@ -97,10 +102,17 @@ const char *ap_cel_func_name(size_t index); /* NULL past the last */
 typedef struct ap_cel_run {
     const ap_cel_value *facts, *root;
     ap_arena *scratch;
-    int64_t work; /* left */
+    int64_t work;         /* left */
+    unsigned value_depth; /* of the comparison in progress */
+    void *regex_context, *regex_data; /* made by the first match */
     ap_cel_value locals[AP_CEL_MAX_LOCALS];
 } ap_cel_run;
 
+ap_cel_value ap_cel_eval_node(ap_cel_run *run, const ap_cel_node *node);
+ap_cel_value ap_cel_eval_macro(ap_cel_run *run, const ap_cel_node *node);
+ap_cel_value ap_cel_not_bool(const ap_cel_value *value);                           /* why it is no condition */
+ap_cel_value ap_cel_worse(const ap_cel_value *kept, const ap_cel_value *next); /* which of two failures to report */
+ap_cel_value ap_cel_too_much_work(void);
 bool ap_cel_spend(ap_cel_run *run, size_t work); /* false once the budget is gone */
 ap_cel_value ap_cel_error(const char *message);  /* static or arena text */
 static inline ap_cel_value ap_cel_bool(bool value)
@@ -128,6 +140,8 @@ ap_cel_value ap_cel_contains(ap_cel_run *run, const ap_cel_value *item, const ap
 const ap_cel_value *ap_cel_map_find(ap_cel_run *run, const ap_cel_value *map, const ap_cel_value *key);
 ap_cel_value ap_cel_call(ap_cel_run *run, const ap_cel_node *node, const ap_cel_value *args);
 const void *ap_cel_regex_compile(const char *pattern, size_t len, ap_arena *arena, const char **ret_error);
+/* Searches `text`; `regex` is NULL when the pattern was not known while compiling. */
+ap_cel_value ap_cel_regex_matches(ap_cel_run *run, const void *regex, const ap_cel_value *text, const ap_cel_value *pattern);
 const char *ap_cel_kind_text(ap_cel_kind kind); /* "int" … as type() names it */
 
 #endif

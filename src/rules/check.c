@@ -103,6 +103,8 @@ static type use_fact(checker *c, ap_cel_node *node, size_t slot, ap_cel_op op)
 static type unknown_fact(checker *c, const ap_cel_node *node, const char *path)
 {
     ap_suggest suggest;
+    if (c->source->failed)
+        return plain(DYN);
     ap_suggest_init(&suggest, path);
     for (size_t i = 0; i < c->cel->schema->count; i++)
         ap_suggest_offer(&suggest, c->cel->schema->facts[i].path);
@@ -116,15 +118,18 @@ static type unknown_fact(checker *c, const ap_cel_node *node, const char *path)
 static type check_open_path(checker *c, ap_cel_node *node, const char *const *parts, size_t count)
 {
     ap_arena *arena = c->source->arena;
-    const char **copies = AP_NEW_ARRAY(arena, const char *, count), **joined = AP_NEW_ARRAY(arena, const char *, count);
+    const char **copies = AP_NEW_ARRAY(arena, const char *, count);
+    size_t *ends = AP_NEW_ARRAY(arena, size_t, count), end = 0;
     for (size_t i = 0; i < count; i++) {
         copies[i] = parts[i];
-        joined[i] = join(c, parts, i + 1);
+        end += strlen(parts[i]) + (i ? 1 : 0);
+        ends[i] = end;
     }
     node->op = OP_PATH;
     node->count = 0;
     node->as.path.parts = copies;
-    node->as.path.joined = joined;
+    node->as.path.joined = join(c, parts, count);
+    node->as.path.ends = ends;
     node->as.path.count = count;
     return plain(DYN);
 }

@@ -4,11 +4,16 @@
 
 #include "rules/cel.h"
 
-static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node);
-
 ap_cel_value ap_cel_error(const char *message)
 {
-    return (ap_cel_value){.kind = AP_CEL_ERROR, .as.error = message};
+    return (ap_cel_value){.kind = AP_CEL_ERROR, .as.fault = {message, AP_CEL_NOWHERE}};
+}
+
+/* The innermost node that an error passes on its way up is where it happened. */
+static inline void locate(ap_cel_value *value, const ap_cel_node *node)
+{
+    if (value->kind == AP_CEL_ERROR && value->as.fault.at == AP_CEL_NOWHERE)
+        value->as.fault.at = node->at;
 }
 
 bool ap_cel_spend(ap_cel_run *run, size_t work)
@@ -17,19 +22,19 @@ bool ap_cel_spend(ap_cel_run *run, size_t work)
     return run->work > 0;
 }
 
-static ap_cel_value too_much_work(void)
+ap_cel_value ap_cel_too_much_work(void)
 {
     return ap_cel_error("expression needs too much work");
 }
 
 /* A value where a bool is needed. */
-static ap_cel_value not_bool(const ap_cel_value *value)
+ap_cel_value ap_cel_not_bool(const ap_cel_value *value)
 {
     return ap_cel_is_bad(value) ? *value : ap_cel_error("a condition is not a bool");
 }
 
 /* Of two failures the unknown fact is the better reason: with it known there might be no failure. */
-static ap_cel_value worse(const ap_cel_value *kept, const ap_cel_value *next)
+ap_cel_value ap_cel_worse(const ap_cel_value *kept, const ap_cel_value *next)
 {
     if (kept->kind == AP_CEL_NULL || (kept->kind == AP_CEL_ERROR && next->kind == AP_CEL_UNKNOWN_FACT))
         return *next;
@@ -50,7 +55,7 @@ static truth eval_logic(ap_cel_run *run, const ap_cel_node *node, truth decisive
         if (outcome == decisive)
             return outcome;
         if (outcome == BAD)
-            failure = worse(&failure, bad);
+            failure = ap_cel_worse(&failure, bad);
     }
     if (failure.kind == AP_CEL_NULL)
         return decisive == YES ? NO : YES;
@@ -69,7 +74,7 @@ static const ap_cel_value *operand(ap_cel_run *run, const ap_cel_node *node, ap_
     case OP_LOCAL:
         return &run->locals[node->as.slot];
     default:
-        *temporary = eval(run, node);
+        *temporary = ap_cel_eval_node(run, node);
         return temporary;
     }
 }
@@ -78,7 +83,7 @@ static truth truth_of(const ap_cel_value *value, ap_cel_value *bad)
 {
     if (value->kind == AP_CEL_BOOL)
         return value->as.boolean ? YES : NO;
-    *bad = not_bool(value);
+    *bad = ap_cel_not_bool(value);
     return BAD;
 }
 
@@ -88,9 +93,11 @@ static inline bool compare_fast(ap_cel_op op, const ap_cel_value *a, const ap_ce
     if (a->kind != b->kind)
         return false;
     if (a->kind == AP_CEL_STRING && (op == OP_EQ || op == OP_NE)) {
+        if (a->as.string.len >= 256)
+            return false;
         bool same = a->as.string.len == b->as.string.len && memcmp(a->as.string.text, b->as.string.text, a->as.string.len) == 0;
         *ret = same == (op == OP_EQ) ? YES : NO;
-        return a->as.string.len < 256;
+        return true;
     }
     if (a->kind != AP_CEL_DOUBLE && a->kind != AP_CEL_INT)
         return false;
@@ -121,14 +128,14 @@ static truth eval_comparison(ap_cel_run *run, const ap_cel_node *node, ap_cel_va
         return outcome;
     ap_cel_value value = node->op == OP_IN ? ap_cel_contains(run, a, b) : ap_cel_compare(run, node->op, a, b);
     if (run->work <= 0)
-        value = too_much_work();
+        value = ap_cel_too_much_work();
     return truth_of(&value, bad);
 }
 
-static truth eval_truth(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad)
+static truth decide(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad)
 {
     if (--run->work <= 0) {
-        *bad = too_much_work();
+        *bad = ap_cel_too_much_work();
         return BAD;
     }
     switch (node->op) {
@@ -158,6 +165,14 @@ static truth eval_truth(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *
         return truth_of(operand(run, node, &temporary), bad);
     }
     }
+}
+
+static truth eval_truth(ap_cel_run *run, const ap_cel_node *node, ap_cel_value *bad)
+{
+    truth outcome = decide(run, node, bad);
+    if (outcome == BAD)
+        locate(bad, node);
+    return outcome;
 }
 
 static ap_cel_value eval_condition(ap_cel_run *run, const ap_cel_node *node)
@@ -198,8 +213,9 @@ static bool type_name(const char *name, ap_cel_value *ret_value)
 static ap_cel_value eval_path(ap_cel_run *run, const ap_cel_node *node)
 {
     ap_cel_value value;
+    ap_cel_spend(run, node->as.path.count);
     for (size_t prefix = node->as.path.count; run->root && prefix > 0; prefix--) {
-        ap_cel_value key = ap_cel_text(node->as.path.joined[prefix - 1]);
+        ap_cel_value key = {.kind = AP_CEL_STRING, .as.string = {node->as.path.joined, node->as.path.ends[prefix - 1]}};
         const ap_cel_value *found = ap_cel_map_find(run, run->root, &key);
         if (!found)
             continue;
@@ -215,7 +231,7 @@ static ap_cel_value eval_path(ap_cel_run *run, const ap_cel_node *node)
 
 static ap_cel_value eval_has(ap_cel_run *run, const ap_cel_node *node)
 {
-    ap_cel_value target = eval(run, node->args[0]);
+    ap_cel_value target = ap_cel_eval_node(run, node->args[0]);
     if (ap_cel_is_bad(&target))
         return target;
     if (target.kind != AP_CEL_MAP)
@@ -230,7 +246,7 @@ static ap_cel_value eval_list(ap_cel_run *run, const ap_cel_node *node)
 {
     ap_cel_value *items = node->count ? AP_NEW_ARRAY(run->scratch, ap_cel_value, node->count) : NULL;
     for (size_t i = 0; i < node->count; i++) {
-        items[i] = eval(run, node->args[i]);
+        items[i] = ap_cel_eval_node(run, node->args[i]);
         if (ap_cel_is_bad(&items[i]))
             return items[i];
     }
@@ -243,14 +259,14 @@ static ap_cel_value eval_map(ap_cel_run *run, const ap_cel_node *node)
     ap_cel_value *keys = AP_NEW_ARRAY(run->scratch, ap_cel_value, node->count + 1), *values = keys + count;
     ap_cel_value map = {.kind = AP_CEL_MAP, .as.map = {keys, values, 0}};
     for (size_t i = 0; i < count; i++) {
-        ap_cel_value key = eval(run, node->args[2 * i]);
+        ap_cel_value key = ap_cel_eval_node(run, node->args[2 * i]);
         if (ap_cel_is_bad(&key))
             return key;
         if (key.kind != AP_CEL_INT && key.kind != AP_CEL_STRING && key.kind != AP_CEL_BOOL)
             return ap_cel_error("a key of a map must be an int, a string or a bool");
         if (ap_cel_map_find(run, &map, &key))
             return ap_cel_error("a key of a map is given twice");
-        ap_cel_value value = eval(run, node->args[2 * i + 1]);
+        ap_cel_value value = ap_cel_eval_node(run, node->args[2 * i + 1]);
         if (ap_cel_is_bad(&value))
             return value;
         keys[i] = key;
@@ -277,10 +293,10 @@ static ap_cel_value index_list(const ap_cel_value *list, const ap_cel_value *ind
 
 static ap_cel_value eval_index(ap_cel_run *run, const ap_cel_node *node)
 {
-    ap_cel_value target = eval(run, node->args[0]);
+    ap_cel_value target = ap_cel_eval_node(run, node->args[0]);
     if (ap_cel_is_bad(&target))
         return target;
-    ap_cel_value key = eval(run, node->args[1]);
+    ap_cel_value key = ap_cel_eval_node(run, node->args[1]);
     if (ap_cel_is_bad(&key))
         return key;
     if (target.kind == AP_CEL_LIST)
@@ -291,119 +307,13 @@ static ap_cel_value eval_index(ap_cel_run *run, const ap_cel_node *node)
     return found ? *found : ap_cel_error("no such key");
 }
 
-/* --- macros --- */
-
-typedef struct loop {
-    const ap_cel_node *node;
-    ap_cel_value range;
-    size_t count;
-} loop;
-
-static bool loop_start(ap_cel_run *run, const ap_cel_node *node, loop *ret_loop, ap_cel_value *ret_error)
-{
-    *ret_loop = (loop){.node = node, .range = eval(run, node->args[0])};
-    const ap_cel_value *range = &ret_loop->range;
-    if (ap_cel_is_bad(range)) {
-        *ret_error = *range;
-        return false;
-    }
-    if (range->kind != AP_CEL_LIST && range->kind != AP_CEL_MAP) {
-        *ret_error = ap_cel_error("a loop needs a list or a map");
-        return false;
-    }
-    ret_loop->count = range->kind == AP_CEL_LIST ? range->as.list.count : range->as.map.count;
-    return true;
-}
-
-static ap_cel_value loop_item(ap_cel_run *run, const loop *l, size_t i)
-{
-    ap_cel_value item = l->range.kind == AP_CEL_LIST ? l->range.as.list.items[i] : l->range.as.map.keys[i];
-    run->locals[l->node->as.macro.slot] = item;
-    return item;
-}
-
-static ap_cel_value eval_quantifier(ap_cel_run *run, const loop *l, bool decisive)
-{
-    ap_cel_value failure = {.kind = AP_CEL_NULL};
-    for (size_t i = 0; i < l->count; i++) {
-        loop_item(run, l, i);
-        ap_cel_value value = eval(run, l->node->args[1]);
-        if (run->work <= 0)
-            return too_much_work();
-        if (value.kind == AP_CEL_BOOL) {
-            if (value.as.boolean == decisive)
-                return value;
-            continue;
-        }
-        ap_cel_value bad = not_bool(&value);
-        failure = worse(&failure, &bad);
-    }
-    return failure.kind == AP_CEL_NULL ? ap_cel_bool(!decisive) : failure;
-}
-
-static ap_cel_value eval_exists_one(ap_cel_run *run, const loop *l)
-{
-    size_t hits = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        loop_item(run, l, i);
-        ap_cel_value value = eval(run, l->node->args[1]);
-        if (value.kind != AP_CEL_BOOL)
-            return not_bool(&value);
-        hits += value.as.boolean ? 1 : 0;
-    }
-    return ap_cel_bool(hits == 1);
-}
-
-/* filter(x, p), map(x, t), map(x, p, t) */
-static ap_cel_value eval_transform(ap_cel_run *run, const loop *l)
-{
-    bool is_filter = l->node->as.macro.kind == MACRO_FILTER, has_condition = is_filter || l->node->count == 3;
-    ap_cel_value *items = NULL;
-    size_t count = 0, capacity = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        ap_cel_value item = loop_item(run, l, i);
-        if (has_condition) {
-            ap_cel_value wanted = eval(run, l->node->args[1]);
-            if (wanted.kind != AP_CEL_BOOL)
-                return not_bool(&wanted);
-            if (!wanted.as.boolean)
-                continue;
-        }
-        ap_cel_value value = is_filter ? item : eval(run, l->node->args[l->node->count - 1]);
-        if (ap_cel_is_bad(&value))
-            return value;
-        *AP_PUSH(run->scratch, items, count, capacity) = value;
-        if (!ap_cel_spend(run, 1))
-            return too_much_work();
-    }
-    return (ap_cel_value){.kind = AP_CEL_LIST, .as.list = {items, count}};
-}
-
-static ap_cel_value eval_macro(ap_cel_run *run, const ap_cel_node *node)
-{
-    loop l;
-    ap_cel_value error;
-    if (!loop_start(run, node, &l, &error))
-        return error;
-    switch (node->as.macro.kind) {
-    case MACRO_ALL:
-        return eval_quantifier(run, &l, false);
-    case MACRO_EXISTS:
-        return eval_quantifier(run, &l, true);
-    case MACRO_EXISTS_ONE:
-        return eval_exists_one(run, &l);
-    default:
-        return eval_transform(run, &l);
-    }
-}
-
 /* --- operators --- */
 
 static ap_cel_value eval_call(ap_cel_run *run, const ap_cel_node *node)
 {
     ap_cel_value args[2] = {{.kind = AP_CEL_NULL}, {.kind = AP_CEL_NULL}};
     for (size_t i = 0; i < node->count && i < 2; i++) {
-        args[i] = eval(run, node->args[i]);
+        args[i] = ap_cel_eval_node(run, node->args[i]);
         if (ap_cel_is_bad(&args[i]))
             return args[i];
     }
@@ -420,19 +330,19 @@ static ap_cel_value eval_arithmetic(ap_cel_run *run, const ap_cel_node *node)
     if (ap_cel_is_bad(b))
         return *b;
     ap_cel_value value = ap_cel_arithmetic(run, node->op, a, b);
-    return run->work > 0 ? value : too_much_work();
+    return run->work > 0 ? value : ap_cel_too_much_work();
 }
 
 static ap_cel_value eval_negation(ap_cel_run *run, const ap_cel_node *node)
 {
-    ap_cel_value a = eval(run, node->args[0]);
+    ap_cel_value a = ap_cel_eval_node(run, node->args[0]);
     return ap_cel_is_bad(&a) ? a : ap_cel_negate(&a);
 }
 
-static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
+static ap_cel_value eval_unlocated(ap_cel_run *run, const ap_cel_node *node)
 {
     if (--run->work <= 0)
-        return too_much_work();
+        return ap_cel_too_much_work();
     switch (node->op) {
     case OP_CONST:
         return node->as.constant;
@@ -443,12 +353,12 @@ static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
     case OP_COND: {
         ap_cel_value bad;
         truth condition = eval_truth(run, node->args[0], &bad);
-        return condition == BAD ? bad : eval(run, node->args[condition == YES ? 1 : 2]);
+        return condition == BAD ? bad : ap_cel_eval_node(run, node->args[condition == YES ? 1 : 2]);
     }
     case OP_PATH:
         return eval_path(run, node);
     case OP_SELECT: {
-        ap_cel_value target = eval(run, node->args[0]);
+        ap_cel_value target = ap_cel_eval_node(run, node->args[0]);
         return select_field(run, &target, node->as.name.text);
     }
     case OP_HAS:
@@ -460,7 +370,7 @@ static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
     case OP_MAP:
         return eval_map(run, node);
     case OP_MACRO:
-        return eval_macro(run, node);
+        return ap_cel_eval_macro(run, node);
     case OP_CALL:
         return eval_call(run, node);
     case OP_NEG:
@@ -478,6 +388,13 @@ static ap_cel_value eval(ap_cel_run *run, const ap_cel_node *node)
     }
 }
 
+ap_cel_value ap_cel_eval_node(ap_cel_run *run, const ap_cel_node *node)
+{
+    ap_cel_value value = eval_unlocated(run, node);
+    locate(&value, node);
+    return value;
+}
+
 ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap_cel_value *root, ap_arena *scratch)
 {
     ap_cel_run run;
@@ -485,5 +402,12 @@ ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap
     run.root = root;
     run.scratch = scratch;
     run.work = AP_CEL_WORK; /* locals are written before they are read */
-    return eval(&run, expr->root);
+    run.value_depth = 0;
+    run.regex_context = run.regex_data = NULL;
+    ap_cel_value value = ap_cel_eval_node(&run, expr->root);
+    /* Whatever ran dry on the way answered something: "not equal", "no such key". */
+    if (run.work <= 0 && value.kind != AP_CEL_ERROR)
+        value = ap_cel_too_much_work();
+    locate(&value, expr->root);
+    return value;
 }

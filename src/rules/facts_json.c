@@ -9,6 +9,7 @@
 #include "rules/cel.h"
 
 #define MAX_DEPTH 64
+#define MAX_OUTPUT_BYTES ((size_t)8 << 20)
 
 typedef struct reader {
     ap_cel_source source; /* text, place, complaints */
@@ -296,8 +297,30 @@ static void write_key(const ap_cel_value *key, ap_sbuf *out)
         ap_sbuf_printf(out, "\"%lld\"", (long long)key->as.integer);
 }
 
-void ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out)
+static bool write_value(const ap_cel_value *value, unsigned depth, ap_sbuf *out);
+
+static bool write_items(const ap_cel_value *value, unsigned depth, ap_sbuf *out)
 {
+    bool list = value->kind == AP_CEL_LIST;
+    size_t count = list ? value->as.list.count : value->as.map.count;
+    ap_sbuf_add_char(out, list ? '[' : '{');
+    for (size_t i = 0; i < count; i++) {
+        ap_sbuf_add(out, i ? "," : "");
+        if (!list) {
+            write_key(&value->as.map.keys[i], out);
+            ap_sbuf_add_char(out, ':');
+        }
+        if (!write_value(list ? &value->as.list.items[i] : &value->as.map.values[i], depth + 1, out))
+            return false;
+    }
+    ap_sbuf_add_char(out, list ? ']' : '}');
+    return true;
+}
+
+static bool write_value(const ap_cel_value *value, unsigned depth, ap_sbuf *out)
+{
+    if (depth > AP_CEL_MAX_VALUE || out->len > MAX_OUTPUT_BYTES)
+        return false;
     switch (value->kind) {
     case AP_CEL_BOOL:
         ap_sbuf_add(out, value->as.boolean ? "true" : "false");
@@ -313,24 +336,15 @@ void ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out)
         write_string(value, out);
         break;
     case AP_CEL_LIST:
-        ap_sbuf_add_char(out, '[');
-        for (size_t i = 0; i < value->as.list.count; i++) {
-            ap_sbuf_add(out, i ? "," : "");
-            ap_cel_write_json(&value->as.list.items[i], out);
-        }
-        ap_sbuf_add_char(out, ']');
-        break;
     case AP_CEL_MAP:
-        ap_sbuf_add_char(out, '{');
-        for (size_t i = 0; i < value->as.map.count; i++) {
-            ap_sbuf_add(out, i ? "," : "");
-            write_key(&value->as.map.keys[i], out);
-            ap_sbuf_add_char(out, ':');
-            ap_cel_write_json(&value->as.map.values[i], out);
-        }
-        ap_sbuf_add_char(out, '}');
-        break;
+        return write_items(value, depth, out);
     default:
         ap_sbuf_add(out, "null");
     }
+    return true;
+}
+
+bool ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out)
+{
+    return write_value(value, 0, out);
 }

@@ -1,7 +1,4 @@
 /* Functions: size, text tests, regular expressions, conversions. */
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,78 +63,23 @@ static ap_cel_value text_test(ap_cel_run *run, const ap_cel_node *node, const ap
         return wrong_argument(run, node, text->kind != AP_CEL_STRING ? text : part);
     size_t len = text->as.string.len, part_len = part->as.string.len;
     if (node->as.call.func == FUNC_CONTAINS) {
-        size_t work = len / 64 * (part_len / 16 + 1); /* worst case of the plain search */
+        size_t work = len / 16 * (part_len / 64 + 1); /* worst case of the plain search */
         if (!ap_cel_spend(run, work))
             return ap_cel_error("expression needs too much work");
         return ap_cel_bool(text_contains(text, part));
     }
     if (part_len > len)
         return ap_cel_bool(false);
+    ap_cel_spend(run, part_len / 64);
     const char *at = text->as.string.text + (node->as.call.func == FUNC_ENDS_WITH ? len - part_len : 0);
     return ap_cel_bool(memcmp(at, part->as.string.text, part_len) == 0);
-}
-
-/* --- regular expressions: PCRE2 with memory from an arena, so that nothing has to be released --- */
-
-static void *regex_alloc(size_t size, void *arena)
-{
-    return ap_arena_alloc(arena, size);
-}
-
-static void regex_free(void *memory, void *arena)
-{
-    (void)memory;
-    (void)arena;
-}
-
-const void *ap_cel_regex_compile(const char *pattern, size_t len, ap_arena *arena, const char **ret_error)
-{
-    pcre2_general_context *memory = pcre2_general_context_create(regex_alloc, regex_free, arena);
-    pcre2_compile_context *context = pcre2_compile_context_create(memory);
-    pcre2_set_max_pattern_length(context, 10000);
-    pcre2_set_parens_nest_limit(context, 100);
-    int code;
-    PCRE2_SIZE offset;
-    /* $ only at the very end and no backslash C, as RE2 (which CEL names) has it. */
-    const void *regex = pcre2_compile((PCRE2_SPTR)pattern, len,
-                                      PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C, &code,
-                                      &offset, context);
-    if (regex)
-        return regex;
-    char message[160] = "";
-    pcre2_get_error_message(code, (PCRE2_UCHAR *)message, sizeof message);
-    *ret_error = ap_arena_printf(arena, "bad regular expression at character %zu: %s", offset + 1, message);
-    return NULL;
-}
-
-static ap_cel_value regex_match(ap_cel_run *run, const void *regex, const ap_cel_value *text)
-{
-    pcre2_general_context *memory = pcre2_general_context_create(regex_alloc, regex_free, run->scratch);
-    pcre2_match_context *context = pcre2_match_context_create(memory);
-    pcre2_set_match_limit(context, 200000);
-    pcre2_set_depth_limit(context, 2000);
-    pcre2_set_heap_limit(context, 4096); /* KiB */
-    pcre2_match_data *data = pcre2_match_data_create(1, memory);
-    ap_cel_spend(run, 200 + text->as.string.len / 16);
-    int found = pcre2_match(regex, (PCRE2_SPTR)text->as.string.text, text->as.string.len, 0, PCRE2_NO_UTF_CHECK, data, context);
-    if (found >= 0 || found == PCRE2_ERROR_NOMATCH)
-        return ap_cel_bool(found >= 0);
-    ap_cel_spend(run, 200000);
-    return ap_cel_error("regular expression takes too long on this text");
 }
 
 static ap_cel_value call_matches(ap_cel_run *run, const ap_cel_node *node, const ap_cel_value *text, const ap_cel_value *pattern)
 {
     if (text->kind != AP_CEL_STRING || pattern->kind != AP_CEL_STRING)
         return wrong_argument(run, node, text->kind != AP_CEL_STRING ? text : pattern);
-    const void *regex = node->as.call.regex;
-    const char *error = NULL;
-    if (!regex) {
-        if (!ap_cel_spend(run, 1000 + pattern->as.string.len))
-            return ap_cel_error("expression needs too much work");
-        regex = ap_cel_regex_compile(pattern->as.string.text, pattern->as.string.len, run->scratch, &error);
-    }
-    return regex ? regex_match(run, regex, text) : ap_cel_error(error);
+    return ap_cel_regex_matches(run, node->as.call.regex, text, pattern);
 }
 
 /* --- conversions --- */
@@ -173,6 +115,7 @@ static ap_cel_value to_int(ap_cel_run *run, const ap_cel_node *node, const ap_ce
             return ap_cel_error("double does not fit in an int");
         return ap_cel_int((int64_t)arg->as.number);
     case AP_CEL_STRING:
+        ap_cel_spend(run, arg->as.string.len / 16);
         return int_of_text(arg);
     default:
         return wrong_argument(run, node, arg);
@@ -227,6 +170,7 @@ static ap_cel_value to_double(ap_cel_run *run, const ap_cel_node *node, const ap
     case AP_CEL_INT:
         return ap_cel_double((double)arg->as.integer);
     case AP_CEL_STRING:
+        ap_cel_spend(run, 4 + (arg->as.string.len < 400 ? arg->as.string.len / 4 : 0));
         return double_of_text(run, arg);
     default:
         return wrong_argument(run, node, arg);
@@ -262,8 +206,10 @@ static ap_cel_value to_string(ap_cel_run *run, const ap_cel_node *node, const ap
     case AP_CEL_BOOL:
         return ap_cel_text(arg->as.boolean ? "true" : "false");
     case AP_CEL_INT:
+        ap_cel_spend(run, 4);
         return ap_cel_text(ap_arena_printf(run->scratch, "%lld", (long long)arg->as.integer));
     case AP_CEL_DOUBLE:
+        ap_cel_spend(run, 150); /* tries up to 17 lengths */
         return ap_cel_text(text_of_double(arg->as.number, run->scratch));
     default:
         return wrong_argument(run, node, arg);
@@ -287,7 +233,7 @@ static ap_cel_value call_size(ap_cel_run *run, const ap_cel_node *node, const ap
 {
     switch (arg->kind) {
     case AP_CEL_STRING:
-        ap_cel_spend(run, arg->as.string.len / 64);
+        ap_cel_spend(run, arg->as.string.len / 32);
         return ap_cel_int(count_characters(arg));
     case AP_CEL_LIST:
         return ap_cel_int((int64_t)arg->as.list.count);

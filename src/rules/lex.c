@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "rules/cel.h"
 
-static ap_pos locate(const ap_cel_source *source, size_t at)
+ap_pos ap_cel_locate(const ap_cel_source *source, size_t at)
 {
     ap_pos pos = source->pos;
     for (size_t i = 0; i < at && i < source->len; i++) {
@@ -21,7 +21,7 @@ static ap_pos locate(const ap_cel_source *source, size_t at)
 }
 
 /* The line of the expression that holds `at`: a file's own source line is attached later, by whoever read the file. */
-static const char *line_of(const ap_cel_source *source, size_t at)
+const char *ap_cel_line_of(const ap_cel_source *source, size_t at)
 {
     size_t start = at < source->len ? at : source->len, end = start;
     while (start > 0 && source->text[start - 1] != '\n')
@@ -42,9 +42,9 @@ ap_diag *ap_cel_complain(ap_cel_source *source, int code, size_t at, const char 
     va_start(args, format);
     ap_sbuf_vprintf(&message, format, args);
     va_end(args);
-    ap_diag *diag = ap_diag_add(source->diags, AP_ERROR, code, locate(source, at), "%s", message.text);
+    ap_diag *diag = ap_diag_add(source->diags, AP_ERROR, code, ap_cel_locate(source, at), "%s", message.text);
     if (source->pos.line == 1 && source->pos.col == 1)
-        diag->source_line = line_of(source, at);
+        diag->source_line = ap_cel_line_of(source, at);
     return diag;
 }
 

@@ -181,6 +181,18 @@ static bool equal_maps(ap_cel_run *run, const ap_cel_value *a, const ap_cel_valu
     return true;
 }
 
+static bool equal_aggregates(ap_cel_run *run, const ap_cel_value *a, const ap_cel_value *b)
+{
+    if (run->value_depth >= AP_CEL_MAX_VALUE) {
+        run->work = 0; /* ends the evaluation as an error */
+        return false;
+    }
+    run->value_depth++;
+    bool equal = a->kind == AP_CEL_LIST ? equal_lists(run, a, b) : equal_maps(run, a, b);
+    run->value_depth--;
+    return equal;
+}
+
 /* Values of different kinds are unequal, except that numbers compare by value. */
 bool ap_cel_equal(ap_cel_run *run, const ap_cel_value *a, const ap_cel_value *b)
 {
@@ -202,9 +214,8 @@ bool ap_cel_equal(ap_cel_run *run, const ap_cel_value *a, const ap_cel_value *b)
         return a->as.string.len == b->as.string.len &&
                memcmp(a->as.string.text, b->as.string.text, a->as.string.len) == 0;
     case AP_CEL_LIST:
-        return equal_lists(run, a, b);
     case AP_CEL_MAP:
-        return equal_maps(run, a, b);
+        return equal_aggregates(run, a, b);
     default:
         return false;
     }

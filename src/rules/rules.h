@@ -29,6 +29,7 @@ struct ap_cel_value {
         struct { const ap_cel_value *items; size_t count; } list;
         struct { const ap_cel_value *keys, *values; size_t count; } map;
         const char *error;
+        struct { const char *text; size_t at; } fault; /* ERROR: text is the same as `error`; at: byte of the expression */
     } as;
 };
 
@@ -67,8 +68,11 @@ AP_CHECKED ap_status ap_cel_compile(const char *text, ap_pos pos, const ap_fact_
 /* Evaluates over `facts[i]` = value of schema->facts[i] (or root map when dynamic). Temporaries go to `scratch`, bounded
  * by the work budget: an expression that exceeds it is AP_CEL_ERROR. */
 ap_cel_value ap_cel_eval(const ap_cel *expr, const ap_cel_value *facts, const ap_cel_value *root, ap_arena *scratch);
-/* A double keeps a point or exponent; infinities and NaN become text, map keys become text. */
-void ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out);
+/* Reports an AP_CEL_ERROR (or unknown fact) where it happened in the expression: code 0606. */
+ap_diag *ap_cel_report(const ap_cel *expr, const ap_cel_value *error, ap_arena *arena, ap_diags *diags);
+/* A double keeps a point or exponent; infinities and NaN become text, map keys become text. False when the text would be
+ * longer than 8 MiB or deeper than 1000 levels: values share parts, so a small one in memory can be endless on paper. */
+bool ap_cel_write_json(const ap_cel_value *value, ap_sbuf *out);
 /* Strict JSON; a number without point or exponent becomes an int. Faults carry file:line:column (code 0601). */
 AP_CHECKED ap_status ap_cel_read_json(const char *text, size_t len, const char *name, ap_arena *arena, ap_diags *diags,
                                       ap_cel_value *ret);

@@ -31,8 +31,7 @@ static const char *evaluate(ap_arena *arena, const char *expr, const char *facts
         return "!";
     ap_sbuf out;
     ap_sbuf_init(&out, arena);
-    ap_cel_write_json(&value, &out);
-    return out.text;
+    return ap_cel_write_json(&value, &out) ? out.text : "! too large";
 }
 
 static void check_rows(const row *rows, size_t count, const char *facts)
@@ -271,6 +270,70 @@ static void test_hostile_expressions_are_bounded(void **state)
     assert_string_equal(evaluate(arena, ors.text, NULL), "true");
 }
 
+/* start, then `step` 60 times, then end: what a loop doubles 60 times */
+static const char *repeated(ap_arena *arena, const char *start, const char *step, const char *end)
+{
+    ap_sbuf out;
+    ap_sbuf_init(&out, arena);
+    ap_sbuf_add(&out, start);
+    for (int i = 0; i < 60; i++)
+        ap_sbuf_add(&out, step);
+    ap_sbuf_add(&out, end);
+    return out.text;
+}
+
+static void test_results_that_explode_are_bounded(void **state)
+{
+    (void)state;
+    AP_SCOPED_ARENA *arena = ap_arena_new();
+    assert_string_equal(evaluate(arena, repeated(arena, "[0]", ".map(x, [x, x])", ""), NULL), "! too large");
+    assert_string_equal(evaluate(arena, repeated(arena, "[0]", ".map(x, [x, x])", ".size()"), NULL), "1");
+    assert_string_equal(evaluate(arena, repeated(arena, "['ab']", ".map(x, x + x)", ""), NULL), "!");
+    assert_string_equal(evaluate(arena, repeated(arena, "[[0]]", ".map(x, x + x)", ""), NULL), "!");
+    const char *deep = repeated(arena, "[0]", ".map(x, [[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]]]])", "");
+    assert_string_equal(evaluate(arena, deep, NULL), "! too large");
+    assert_string_equal(evaluate(arena, ap_arena_printf(arena, "[%s].all(a, [a].all(b, a == b))", deep), NULL), "!");
+}
+
+/* Long text times many places to begin: PCRE2's own limits count neither. */
+static void test_regular_expressions_are_bounded(void **state)
+{
+    (void)state;
+    AP_SCOPED_ARENA *arena = ap_arena_new();
+    ap_sbuf text;
+    ap_sbuf_init(&text, arena);
+    ap_sbuf_add_repeat(&text, 'a', 500000);
+    static const struct { const char *pattern, *want; } rows[] = {
+        {"a*[bc]", "!"}, {"(a|aa)+[bc]", "!"}, {"a*b|a*c|a*d|a*[ef]", "!"}, {"b", "false"}, {"^a", "true"}, {"a$", "true"}, {"^aaa*$", "true"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *expr = ap_arena_printf(arena, "'%s'.matches('%s')", text.text, rows[i].pattern);
+        assert_string_equal(evaluate(arena, expr, NULL), rows[i].want);
+    }
+    assert_string_equal(evaluate(arena, "'x'.matches('(((x{1,250}){1,250}){1,250})')", NULL), "!");
+}
+
+static void test_failures_of_evaluation_are_located(void **state)
+{
+    (void)state;
+    static const struct { const char *expr; int line, col; } rows[] = {
+        {"1 / 0", 1, 3}, {"1 +\n [1, 2 / 0].size()", 2, 8}, {"true && nope > 3", 1, 9}, {"[1, 2].map(x, x / (x - 2))", 1, 17},
+        {"true ? 'a' + 1 : 2", 1, 12}, {"false || 1", 1, 10}, {"{'a': 1}['b']", 1, 9}, {"size(3)", 1, 1}, {"[9223372036854775807].all(x, x + 1 > 0)", 1, 32},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AP_SCOPED_ARENA *arena = ap_arena_new();
+        ap_diags diags;
+        ap_diags_init(&diags, arena);
+        const ap_cel *cel;
+        assert_int_equal(ap_cel_compile(rows[i].expr, (ap_pos){"expr", 1, 1}, &open_schema, arena, &diags, &cel), AP_OK);
+        ap_cel_value root = {.kind = AP_CEL_MAP}, value = ap_cel_eval(cel, NULL, &root, arena);
+        assert_int_equal(value.kind, AP_CEL_ERROR);
+        ap_cel_report(cel, &value, arena, &diags);
+        if (diags.items[0].pos.line != rows[i].line || diags.items[0].pos.col != rows[i].col)
+            fail_msg("%s: want %d:%d, got %d:%d", rows[i].expr, rows[i].line, rows[i].col, diags.items[0].pos.line, diags.items[0].pos.col);
+    }
+}
+
 static void test_faults_are_located(void **state)
 {
     (void)state;
@@ -366,7 +429,8 @@ int main(void)
         cmocka_unit_test(test_in_and_index), cmocka_unit_test(test_functions), cmocka_unit_test(test_conversions),
         cmocka_unit_test(test_macros), cmocka_unit_test(test_facts), cmocka_unit_test(test_hostile_expressions_are_bounded),
         cmocka_unit_test(test_faults_are_located), cmocka_unit_test(test_types_are_checked_against_the_schema),
-        cmocka_unit_test(test_unknown_facts_are_undecided),
+        cmocka_unit_test(test_unknown_facts_are_undecided), cmocka_unit_test(test_results_that_explode_are_bounded),
+        cmocka_unit_test(test_regular_expressions_are_bounded), cmocka_unit_test(test_failures_of_evaluation_are_located),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
