@@ -65,7 +65,7 @@ static double stage_params(const ap_llm_facts *f, const ap_llm_plan *p)
 static void adapter_states(const ap_llm_facts *f, const ap_llm_plan *p, ap_llm_memory *r)
 {
     const ap_llm_shape *s = &f->s;
-    double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : 2;
+    double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : f->element; /* 32-bit arithmetic: a 32-bit base */
     bool divided = p->zero3 && (f->quantised > 0 || f->family != LLM_FAM_HF);
     double ranks = divided ? p->dp * p->cp : 1, split = p->tp * p->pp;
     r->weights = (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;

@@ -148,7 +148,8 @@ static bool try_degrees(layout_search *s, double tp, double pp)
         return false;
     ap_layout layout = {.dp = s->chips / (tp * pp * cp), .tp = tp, .pp = pp, .cp = cp, .recompute = -1, .sharding = -1};
     layout.vpp = fixed_or(w->parallel.vpp, 1);
-    layout.ep = fixed_or(w->parallel.ep, ap_or(job->model->experts, 0) > 1 ? fmin(largest_power_of_two(layout.dp), fmin(job->chips_per_node, job->model->experts)) : 1);
+    bool experts = ap_or(job->model->experts, 0) > 1 && !(job->stack_info && job->stack_info->ep == 0);
+    layout.ep = fixed_or(w->parallel.ep, experts ? fmin(largest_power_of_two(layout.dp), fmin(job->chips_per_node, job->model->experts)) : 1);
     if (ap_known(s->batch) && layout.dp > s->batch)
         return false;
     if (!smallest_fits(s, layout))
@@ -162,6 +163,13 @@ static void try_transformer(layout_search *s)
     const ap_case *job = &s->context->job;
     const ap_workload *w = s->workload;
     double tp_fixed = w->parallel.tp, pp_fixed = w->parallel.pp;
+    /* Who names a way to shard data parallelism, or software that has no other, means no tensor or pipeline parallelism. */
+    const ap_stack *stack = job->stack_info;
+    bool sharded = w->parallel.sharding >= AP_SHARD_DDP;
+    if (sharded || (stack && stack->tp == 0))
+        tp_fixed = fixed_or(tp_fixed, 1);
+    if (sharded || (stack && stack->pp == 0))
+        pp_fixed = fixed_or(pp_fixed, 1);
     bool fits = try_degrees(s, fixed_or(tp_fixed, 1), fixed_or(pp_fixed, 1));
     bool large = ap_or(job->model->params, 0) > 8e9 && job->method != AP_METHOD_LORA && job->method != AP_METHOD_QLORA;
     if ((fits && !large) || s->chips == 1 || (ap_known(tp_fixed) && ap_known(pp_fixed)))
