@@ -20,11 +20,57 @@ static bool found_any(const ap_chip_match *match)
     return match->chip || match->choice_count > 0;
 }
 
+/* Every chip whose id goes on from the name: a100 -> a100-sxm4-40gb, a100-pcie-80gb … With `gigabytes`, only cards of
+ * that size. */
+static ap_chip_match find_series(const ap_judge *j, const char *name, double gigabytes)
+{
+    ap_chip_match match = {.count = 1};
+    const ap_catalog *catalog = j->request->catalog;
+    size_t len = strlen(name);
+    for (size_t i = 0; len >= 2 && i < catalog->chips.count; i++) {
+        const ap_chip *chip = &catalog->chips.items[i];
+        bool size = !ap_known(gigabytes) || fabs(chip->memory.size / 1073741824.0 - gigabytes) < 0.08 * gigabytes;
+        bool same = strcmp(chip->id, name) == 0 && ap_known(gigabytes), longer = strncmp(chip->id, name, len) == 0 && chip->id[len] == '-';
+        if (size && (same || longer) && match.choice_count < sizeof match.choices / sizeof *match.choices)
+            match.choices[match.choice_count++] = chip;
+    }
+    match.known = match.choice_count > 0;
+    if (match.choice_count == 1) {
+        match.chip = match.choices[0];
+        match.choice_count = 0;
+    }
+    return match;
+}
+
+/* a100-40gb, v100-32g, a100-80: a series and the size of the card. */
+static ap_chip_match find_sized(const ap_judge *j, const char *name)
+{
+    size_t len = strlen(name), end = len;
+    if (len > 2 && name[len - 1] == 'b' && name[len - 2] == 'g')
+        end -= 2;
+    else if (len > 1 && name[len - 1] == 'g')
+        end -= 1;
+    size_t start = end;
+    while (start > 0 && isdigit((unsigned char)name[start - 1]))
+        start--;
+    double size;
+    const char *digits = ap_arena_strndup(j->arena, name + start, end - start);
+    if (start < 2 || name[start - 1] != '-' || !ap_num_parse(digits, &size) || size < 8)
+        return (ap_chip_match){.count = 1};
+    return find_series(j, ap_arena_strndup(j->arena, name, start - 1), size);
+}
+
 /* Site names vary in case and separators: a100_80gb, A100-SXM4-80GB, rtxa5000, nvidia_h100. */
 static ap_chip_match find_spelling(ap_judge *j, const char *provider, const char *name)
 {
     const ap_catalog *catalog = j->request->catalog;
     ap_chip_match match = ap_catalog_find_chip_at(catalog, provider, name);
+    /* a site's bare "a100" is any of the series, whatever single card another source means by it */
+    if (ap_streq(provider, "slurm")) {
+        ap_chip_match all = find_series(j, ap_str_lower(j->arena, name), AP_UNKNOWN);
+        if (all.choice_count > match.choice_count && all.choice_count > 1)
+            return all;
+    }
     if (found_any(&match))
         return match;
     char *dashed = ap_str_lower(j->arena, name);
@@ -38,8 +84,13 @@ static ap_chip_match find_spelling(ap_judge *j, const char *provider, const char
             match = ap_catalog_find_chip_at(catalog, provider, dashed + strlen(prefixes[i]));
     if (!found_any(&match) && ap_starts_with(dashed, "rtx") && dashed[3] && dashed[3] != '-')
         match = ap_catalog_find_chip(catalog, ap_arena_printf(j->arena, "rtx-%s", dashed + 3));
-    if (!found_any(&match) && ap_ends_with(dashed, "g") && isdigit((unsigned char)dashed[strlen(dashed) > 1 ? strlen(dashed) - 2 : 0]))
-        match = ap_catalog_find_chip(catalog, ap_arena_printf(j->arena, "%sb", dashed));
+    if (!found_any(&match))
+        match = find_sized(j, dashed);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !found_any(&match); i++)
+        if (ap_starts_with(dashed, prefixes[i]))
+            match = find_sized(j, dashed + strlen(prefixes[i]));
+    if (!found_any(&match))
+        match = find_series(j, dashed, AP_UNKNOWN);
     return match;
 }
 
@@ -154,7 +205,7 @@ static void understand_chips(ap_judge *j)
             if (j->job->chip_count == before)
                 add_match(j, &match, NULL, 0);
             if (j->job->chip_count == before) { /* of another size than this provider's usual one */
-                match = ap_catalog_find_chip(j->request->catalog, chips->items[i].value);
+                match = find_series(j, ap_str_lower(j->arena, chips->items[i].value), AP_UNKNOWN);
                 add_match(j, &match, NULL, 0);
             }
             spelled++;
