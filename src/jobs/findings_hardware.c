@@ -176,6 +176,10 @@ static void find_precision(ap_judge *j)
         return;
     if (ap_jnum_stated(&j->f->n.bf16) && !ap_known(j->f->n.bf16.value))
         return;
+    const ap_jobtexts *t = &j->f->t;
+    bool loaded_only = !ap_is(&j->f->n.bf16) && !ap_jtext_stated(&t->precision) && !ap_jtext_stated(&t->mixed_precision) && !ap_jtext_stated(&t->dtype);
+    if (loaded_only && ap_jtext_stated(&t->torch_dtype))
+        return; /* how weights are loaded is not how they are computed with */
     for (size_t i = 0; i < job->chip_count; i++)
         if (lacks(job->chips[i], job->precision) && job->chips[i]->kind != AP_CHIP_CPU) {
             without++;

@@ -101,10 +101,12 @@ static void find_input(ap_judge *j)
     double per_chip = cpus / chips, needed = job->estimated && !job->result.plan->est.error ? job->result.plan->est.input_cores_needed : AP_UNKNOWN;
     bool images = is_image_model(j);
     bool starved = images ? per_chip < 3 && (per_chip < 1.01 || cpus < 0.3 * needed) : chips >= 2 && per_chip < 0.6;
-    if (starved && (!by_default || chips >= 2 || images))
-        ap_judge_add(j, AP_FAULT_INPUT_STARVED, cpu_pos(j), "%.3g CPU core%s for %.0f chips%s: the chips wait for data", cpus, cpus > 1 ? "s" : "", chips, by_default ? " (Slurm's default is one a task)" : "")->hint =
-            "at least 4 cores a chip, more for images";
-    else if (images && ap_jnum_stated(&n->workers) && n->workers.value < 0.5)
+    if (starved && (!by_default || chips >= 2 || images)) {
+        ap_jobfinding *finding = ap_judge_add(j, AP_FAULT_INPUT_STARVED, cpu_pos(j), "%.3g CPU core%s for %.0f chips%s: the chips wait for data", cpus, cpus > 1 ? "s" : "", chips, by_default ? " (Slurm's default is one a task)" : "");
+        finding->hint = "at least 4 cores a chip, more for images";
+        if (by_default && !images)
+            finding->severity = AP_NOTE; /* a site may give more than Slurm's default */
+    } else if (images && ap_jnum_stated(&n->workers) && n->workers.value < 0.5)
         ap_judge_add(j, AP_FAULT_INPUT_STARVED, n->workers.pos, "no loader workers: images are decoded between the steps")->hint = "4 or more workers a chip";
 }
 

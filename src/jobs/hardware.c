@@ -280,6 +280,9 @@ static void unknown_instance(ap_judge *j, const char *cloud, const char *name)
     const char *near = NULL;
     for (size_t i = 0; cloud && i < catalog->instances.count; i++) {
         const ap_instance *instance = &catalog->instances.items[i];
+        const ap_chip *chip = ap_catalog_chip(catalog, instance->chip);
+        if (!chip || chip->kind == AP_CHIP_CPU || ap_starts_with(name, "n1-")) /* CPU machines: not all are on record */
+            continue;
         if (strcmp(instance->cloud, cloud) == 0 && one_edit_apart(ap_str_lower(j->arena, instance->name), name))
             near = instance->name;
     }
@@ -306,7 +309,7 @@ static void understand_instance(ap_judge *j)
     if (!job->instance && cloud)
         unknown_instance(j, cloud, bare);
     bool bad = ap_judge_has(j, AP_FAULT_UNKNOWN_NAME);
-    if (bad)
+    if (bad && !job->instance)
         job->instance_name = NULL;
     if (!job->cloud && !bad)
         job->cloud = job->instance ? job->instance->cloud : cloud;

@@ -118,8 +118,6 @@ static double take_chips(k8s_reader *k, const ap_pair *entry)
     }
     if (strcmp(entry->key, "aws.amazon.com/neuroncore") == 0)
         value = ceil(value / 2);
-    if (strcmp(entry->key, "habana.ai/gaudi") == 0)
-        ap_jobfacts_add_chip(r->facts, "gaudi", entry->key_pos);
     if (resources[which].chip)
         ap_jobfacts_add_chip(r->facts, resources[which].chip, entry->key_pos);
     if (resources[which].cloud)

@@ -158,13 +158,19 @@ static const ap_key_row nemo_rows[] = {
     AP_KF("model.fp8", fp8), AP_KN("model.optim.accumulation", accumulation),
 };
 
+/* Slurm's way of writing, or dd:hh:mm:ss. */
+static bool run_time(const char *text, double *ret_s)
+{
+    return ap_dd_hh_mm_ss(text, ret_s) || ap_slurm_time(text, ret_s);
+}
+
 void ap_read_nemo(ap_jobreader *r)
 {
     ap_jobnums *n = &r->facts->n;
     const ap_node *act = ap_node_at(r->root, "model.activation");
     ap_keys_take(r, r->facts, r->root, AP_ROWS(nemo_rows));
     ap_node_with(&n->time_limit_s, ap_dd_hh_mm_ss, ap_node_at(r->root, "trainer.max_time"));
-    ap_node_with(&n->time_limit_s, ap_dd_hh_mm_ss, ap_node_at(r->root, "run.time_limit"));
+    ap_node_with(&n->time_limit_s, run_time, ap_node_at(r->root, "run.time_limit"));
     if (n->chips_per_node.value < 0)
         n->chips_per_node.value = AP_UNKNOWN; /* -1 = all there are */
     if (n->steps.value < 0)

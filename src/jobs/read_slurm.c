@@ -271,7 +271,7 @@ static void read_directive(ap_jobreader *r, const char *text, size_t len, size_t
 
 void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t at)
 {
-    bool body = false, told = false;
+    bool body = false, any = false, told = strstr(r->file->text, "<<") != NULL; /* here-documents are scripts of their own */
     for (size_t line = 0; line < len;) {
         const char *newline = memchr(text + line, '\n', len - line);
         size_t end = newline ? (size_t)(newline - text) : len, next = newline ? end + 1 : len;
@@ -284,11 +284,12 @@ void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t a
             blank++;
         if (glued)
             ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line), "no blank after #SBATCH: the line is a comment")->severity = AP_WARNING;
-        if (directive && body && !told) {
+        if (directive && body && any && !told) {
             told = true;
             ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line), "#SBATCH behind the first command is not read by sbatch")->severity =
                 AP_WARNING;
         } else if (directive && !body) {
+            any = true;
             read_directive(r, start + 8, length - 8, at + line + 8);
         } else if (blank < length && start[blank] != '#') {
             body = true;

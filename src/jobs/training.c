@@ -134,7 +134,10 @@ static int find_method(const ap_judge *j)
     const ap_jobnums *n = &j->f->n;
     const ap_jobtexts *t = &j->f->t;
     bool four_bit = ap_is(&n->load_4bit) || n->quant_bits.value <= 4;
-    int word = method_word(t->adapter.value);
+    int word = method_word(t->method.value);
+    if (word == AP_METHOD_LORA || word == AP_METHOD_QLORA)
+        return word;
+    word = method_word(t->adapter.value);
     if (word == AP_METHOD_LORA && four_bit)
         word = AP_METHOD_QLORA;
     bool lora = ap_is(&n->peft) || (n->lora_rank.value > 0 && !ap_jnum_stated(&n->peft) && !ap_jtext_stated(&t->adapter));

@@ -108,8 +108,8 @@ static ap_value *finding_value(ap_arena *arena, const ap_jobfinding *finding)
 /* file:line:col: severity: message [id], so that editors jump there. */
 static void say(ap_doc *doc, const ap_jobfinding *finding)
 {
-    ap_doc_paragraph(doc, "%s:%d:%d: %s: %s [%s]%s%s", finding->pos.file ? finding->pos.file : "", finding->pos.line, finding->pos.col, ap_severity_name(finding->severity), finding->message, finding->id,
-                     finding->hint ? "\n    hint: " : "", finding->hint ? finding->hint : "");
+    ap_doc_paragraph(doc, "%s:%d:%d: %s: %s%s%s%s [%s]", finding->pos.file ? finding->pos.file : "", finding->pos.line, finding->pos.col, ap_severity_name(finding->severity), finding->message,
+                     finding->hint ? " (" : "", finding->hint ? finding->hint : "", finding->hint ? ")" : "", finding->id);
 }
 
 static ap_value *one_job(ap_arena *arena, ap_doc *doc, const ap_checkjob *job, ap_check_count *count)

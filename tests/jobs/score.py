@@ -48,7 +48,8 @@ def main():
     verdicts = [0, 0]
     lines = [0, 0]
     alarms = [0, 0]
-    for row in map(json.loads, open(os.path.join(folder, "expected.jsonl"))):
+    rows = [json.loads(text) for name in sorted(os.listdir(folder)) if name.endswith(".jsonl") for text in open(os.path.join(folder, name))]
+    for row in rows:
         name, first = row["dir"], row["files"][0]
         job = by_file.get(f"{name}/{first}")
         if job is None:
