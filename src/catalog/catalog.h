@@ -180,6 +180,8 @@ typedef struct ap_rig { /* own machine */
     double chip_count, vcpus, memory, price_usd, rest_usd, power_w, idle_w;
     double intra_bandwidth, network;
     double depreciation_years, resale_fraction, admin_h_per_month;
+    const char *country;                /* of data/regions/world.yaml, for electricity and carbon */
+    double electricity_usd_per_kwh, pue;
     ap_provenance from;
     ap_pos pos;
 } ap_rig;

@@ -126,6 +126,9 @@ static const ap_field rig_fields[] = {
     NUM("depreciation_years", depreciation_years, AP_DIM_NONE, 0.1, 30, "Years over which the price is written off."),
     NUM("resale", resale_fraction, AP_DIM_FRACTION, 0, 1, "Part of the price that resale brings after that."),
     NUM("admin_hours_per_month", admin_h_per_month, AP_DIM_NONE, 0, 500, "Hours of care a month."),
+    TEXT("country", country, "Where it stands (list regions --cloud world): price and carbon of electricity."),
+    NUM("electricity", electricity_usd_per_kwh, AP_DIM_USD_PER_KWH, 0, 5, "Price of electricity, USD/kWh."),
+    NUM("pue", pue, AP_DIM_NONE, 1, 3, "Cooling: power of all over power of the machine, 1 if absent."),
     PROVENANCE,
 };
 #undef S

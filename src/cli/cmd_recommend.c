@@ -48,7 +48,7 @@ const ap_command ap_cmd_recommend = {
                    "WORKLOAD is a YAML or JSON document, - for standard input; options describe or override it.",
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
-    .groups = AP_G_JOB | AP_G_LIST | AP_G_FILTER | AP_G_CHOICE,
+    .groups = AP_G_JOB | AP_G_LIST | AP_G_FILTER | AP_G_CHOICE | AP_G_RIG,
     .max_operands = 1,
     .operand = "WORKLOAD",
     .values = "files",

@@ -6,7 +6,7 @@ extern const ap_command ap_cmd_check;
 extern const ap_command ap_cmd_list, ap_cmd_show, ap_cmd_catalog, ap_cmd_rules, ap_cmd_explain;
 extern const ap_command ap_cmd_doctor, ap_cmd_completion, ap_cmd_help, ap_cmd_version;
 extern const ap_command ap_cmd_accuracy, ap_cmd_calibrate;
-extern const ap_command ap_cmd_prices;
+extern const ap_command ap_cmd_prices, ap_cmd_breakeven;
 
 const ap_command *const ap_commands[] = {
     &ap_cmd_recommend,
@@ -15,6 +15,7 @@ const ap_command *const ap_commands[] = {
     &ap_cmd_check,
     &ap_cmd_list,
     &ap_cmd_show,
+    &ap_cmd_breakeven,
     &ap_cmd_prices,
     &ap_cmd_catalog,
     &ap_cmd_explain,

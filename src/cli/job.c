@@ -5,6 +5,7 @@
 
 #include "estimate/calibration.h"
 #include "plan/reasons.h"
+#include "catalog/target.h"
 #include "report/select.h"
 
 /* `--model NAME` names a model; the other forms of `model:` need a document. */
@@ -175,6 +176,18 @@ void ap_cli_view_options(ap_cli *cli, ap_view_options *ret)
     };
 }
 
+static ap_status take_rigs(ap_cli *cli, const ap_catalog *catalog, ap_plan_options *options)
+{
+    ap_strings names = ap_cli_list(cli, AP_O_RIG);
+    ap_status worst = AP_OK;
+    options->rigs.items = AP_NEW_ARRAY(cli->arena, const ap_rig *, names.count + 1);
+    for (size_t i = 0; i < names.count; i++) {
+        ap_status status = ap_rig_resolve(catalog, names.items[i], cli->arena, &cli->diags, &options->rigs.items[options->rigs.count++]);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
 ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
 {
     const ap_catalog *catalog;
@@ -193,10 +206,11 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     ret->options.group_by = group >= 0 ? (ap_grouping)group : AP_GROUP_INSTANCE;
     ap_status limits = ap_cli_constraints(cli, catalog, &ret->options.constraints);
     ap_status discounts = take_discounts(cli, catalog, &ret->options);
+    ap_status rigs = take_rigs(cli, catalog, &ret->options);
     ret->dir = folder_of(cli->arena, path);
     status = ap_job_resolve(&ret->workload, catalog, ret->dir, cli->arena, &cli->diags, &ret->job);
     if (status == AP_OK)
-        status = limits != AP_OK ? limits : discounts;
+        status = limits != AP_OK ? limits : discounts != AP_OK ? discounts : rigs;
     ap_cli_view_options(cli, &ret->view);
     const ap_calibration *calibration;
     ap_status constants = ap_cli_calibration(cli, &calibration);

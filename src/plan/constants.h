@@ -13,7 +13,21 @@
     X(scale_out_h)                                                                                                     \
     X(oversized_h)                                                                                                     \
     X(large_model_params)                                                                                              \
-    X(usual_pue)
+    X(usual_pue)                                                                                                       \
+    X(spot_band_0)                                                                                                     \
+    X(spot_band_1)                                                                                                     \
+    X(spot_band_2)                                                                                                     \
+    X(spot_band_3)                                                                                                     \
+    X(spot_band_4)                                                                                                     \
+    X(spot_per_month)                                                                                                  \
+    X(spot_restart_s)                                                                                                  \
+    X(checkpoint_every_s)                                                                                              \
+    X(checkpoint_bytes_per_param)                                                                                      \
+    X(transfer_usd_per_gb)                                                                                             \
+    X(own_hours_per_week)                                                                                              \
+    X(own_electricity_usd_per_kwh)                                                                                     \
+    X(own_admin_usd_per_h)                                                                                             \
+    X(own_years)
 
 #define AP_PLAN_CONST_FIELD(id) double id;
 typedef struct ap_plan_constants {

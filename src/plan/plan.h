@@ -12,6 +12,7 @@
 
 #include "catalog/catalog.h"
 #include "estimate/estimate.h"
+#include "plan/bill.h"
 #include "plan/constants.h"
 #include "plan/hardware.h"
 #include "workload/workload.h"
@@ -50,6 +51,9 @@ typedef struct ap_result {
     double setup_h;            /* paid before training starts: boot, image */
     double hours_p10, hours_p50, hours_p90; /* set-up and run; NaN unknown */
     double cost_p10, cost_p50, cost_p90; /* USD, NaN unknown */
+    ap_bill_terms terms;
+    ap_bill bill;              /* items of cost_p50 */
+    double on_demand_usd;      /* spot: the same run at the on-demand price of the same place; NaN unknown */
     double energy_kwh, co2_kg; /* NaN unknown */
     double score;              /* lower is better; NaN = cannot be ranked */
     bool pareto;
@@ -81,6 +85,7 @@ typedef struct ap_plan_options {
     ap_grouping group_by;
     AP_LIST(ap_discount) discounts;
     const char *as_of;         /* day that ages count from, YYYY-MM-DD */
+    AP_LIST(const ap_rig *) rigs; /* own machines to compare with */
 } ap_plan_options;
 
 enum { AP_MARKET_OWN = 4, AP_MARKET_COUNT = 5 };
@@ -114,6 +119,8 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw);
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret);
 /* A price that is not simply machines x list price (bare chips priced from an offer). */
 void ap_result_set_price(ap_result *result, const ap_price *price, double usd_per_h);
+/* Adds a warning where spot, with its interruptions, saves nothing over on-demand. */
+void ap_result_warn_of_spot(ap_result *result, ap_arena *arena);
 /* Whole run over the limits the user set? Returns the finding and how far over (1.1 = 10 %), or NULL. */
 const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness);
 

@@ -80,6 +80,8 @@ static void mark_pareto(ap_search *search)
 static bool same_group(const ap_result *a, const ap_result *b, ap_grouping grouping)
 {
     const ap_instance *x = a->hw.instance, *y = b->hw.instance;
+    if (!x || !y) /* own machines: each by itself */
+        return a == b || (grouping == AP_GROUP_CHIP && a->hw.chip == b->hw.chip);
     switch (grouping) {
     case AP_GROUP_INSTANCE: return x == y && a->hw.machines == b->hw.machines;
     case AP_GROUP_CHIP: return a->hw.chip == b->hw.chip;
@@ -93,7 +95,9 @@ static size_t group_hash(const ap_result *result, ap_grouping grouping)
 {
     const ap_instance *instance = result->hw.instance;
     size_t hash = 1469598103u;
-    const char *texts[2] = {instance->cloud, grouping == AP_GROUP_REGION ? result->price->region : ""};
+    if (!instance && grouping != AP_GROUP_CHIP)
+        return (size_t)result->hw.rig >> 4;
+    const char *texts[2] = {instance ? instance->cloud : "", grouping == AP_GROUP_REGION && result->price ? result->price->region : ""};
     if (grouping == AP_GROUP_INSTANCE)
         return ((size_t)instance >> 4) * 31 + (size_t)result->hw.machines;
     if (grouping == AP_GROUP_CHIP)

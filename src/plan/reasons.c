@@ -141,6 +141,7 @@ bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
             add(reasons, bad ? &result->warnings : &result->reasons, &reasons->hits[i]);
         }
     }
+    ap_result_warn_of_spot(result, reasons->search->arena);
     return broken;
 }
 

@@ -1,6 +1,5 @@
 /* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
  * and pricing kind. */
-#include "base/human.h"
 #include "base/num.h"
 #include "plan/constants.h"
 #include "plan/plan.h"
@@ -69,14 +68,6 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
     return plan;
 }
 
-static double discounted(const ap_search *search, const ap_instance *instance, double usd_per_h)
-{
-    for (size_t i = 0; i < search->options->discounts.count; i++)
-        if (ap_streq(search->options->discounts.items[i].cloud, instance->cloud))
-            usd_per_h *= 1 - search->options->discounts.items[i].fraction;
-    return usd_per_h;
-}
-
 static const char *target_text(ap_arena *arena, const ap_instance *instance, double machines, const char *region, int pricing)
 {
     const char *count = machines > 1 ? ap_arena_printf(arena, ":%.0f", machines) : "";
@@ -84,87 +75,11 @@ static const char *target_text(ap_arena *arena, const ap_instance *instance, dou
                            pricing == AP_PRICE_ON_DEMAND ? "" : "+", pricing == AP_PRICE_ON_DEMAND ? "" : ap_price_kind_name(pricing));
 }
 
-void ap_result_set_price(ap_result *result, const ap_price *price, double usd_per_h)
-{
-    const ap_run_estimate *run = &result->plan->run;
-    result->price = price;
-    result->usd_per_h = usd_per_h;
-    result->hours_p10 = run->hours_p10 + result->setup_h;
-    result->hours_p50 = run->hours_p50 + result->setup_h;
-    result->hours_p90 = run->hours_p90 + result->setup_h;
-    result->cost_p10 = result->hours_p10 * usd_per_h;
-    result->cost_p50 = result->hours_p50 * usd_per_h;
-    result->cost_p90 = result->hours_p90 * usd_per_h;
-}
-
-static const ap_plan_constants *constants_of(const ap_search *search, const ap_hardware *hw)
-{
-    static const char *const markets[] = {"cloud", "marketplace", "notebook", "free"};
-    if (hw->rig)
-        return &search->by_market[AP_MARKET_OWN];
-    for (int i = 1; hw->instance && i < AP_MARKET_OWN; i++)
-        if (ap_streq(hw->instance->market, markets[i]))
-            return &search->by_market[i];
-    return &search->constants;
-}
-
-void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
-{
-    const ap_instance *instance = plan->hw.instance;
-    ret->plan = plan;
-    ret->hw = ret->hw.chip ? ret->hw : plan->hw;
-    instance = ret->hw.instance;
-    ret->price = price;
-    ret->pricing = pricing;
-    ret->usd_per_h = ret->hw.usd_per_h;
-    if (price && instance)
-        ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
-    ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
-    const ap_plan_constants *constants = constants_of(search, &ret->hw);
-    ret->setup_h = constants->provision_s / 3600;
-    ap_result_set_price(ret, ret->price, ret->usd_per_h);
-    const ap_cloud *cloud = instance ? ap_catalog_find_cloud(search->catalog, instance->cloud) : NULL;
-    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, constants->usual_pue));
-    ret->energy_kwh = plan->run.energy_kwh * pue;
-    ret->co2_kg = ret->region ? ret->energy_kwh * ret->region->carbon_g_per_kwh / 1000 : AP_UNKNOWN;
-    ret->score = AP_UNKNOWN;
-}
-
 static const ap_finding *over(const ap_search *search, const char *id, const char *message)
 {
     ap_finding *finding = AP_NEW(search->arena, ap_finding);
     *finding = (ap_finding){.id = id, .message = message};
     return finding;
-}
-
-const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness)
-{
-    const ap_constraints *c = &search->options->constraints;
-    ap_arena *arena = search->arena;
-    double hours = result->hours_p50;
-    double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
-    if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
-        *ret_nearness = hours * 3600 / c->deadline_s;
-        return over(search, "AP8010", ap_arena_printf(arena, "takes %s, the deadline is %s", ap_human_hours_text(arena, hours),
-                                                      ap_human_hours_text(arena, c->deadline_s / 3600)));
-    }
-    if (ap_known(c->budget_usd) && result->cost_p50 > c->budget_usd) {
-        *ret_nearness = result->cost_p50 / c->budget_usd;
-        return over(search, "AP8011", ap_arena_printf(arena, "costs %s USD, the budget is %s USD", ap_human_usd_text(arena, result->cost_p50),
-                                                      ap_human_usd_text(arena, c->budget_usd)));
-    }
-    if (ap_known(c->max_price_usd_per_h) && result->usd_per_h > c->max_price_usd_per_h) {
-        *ret_nearness = result->usd_per_h / c->max_price_usd_per_h;
-        return over(search, "AP8012", ap_arena_printf(arena, "%s USD/h is over the limit of %s USD/h", ap_human_usd_text(arena, result->usd_per_h),
-                                                      ap_human_usd_text(arena, c->max_price_usd_per_h)));
-    }
-    double longest = result->hours_p90; /* a session that ends too soon loses everything, so the pessimistic figure counts */
-    if (ap_known(session) && longest * 3600 > session) {
-        *ret_nearness = longest * 3600 / session;
-        return over(search, "AP8013", ap_arena_printf(arena, "may take %s, a session there ends after %s", ap_human_hours_text(arena, longest),
-                                                      ap_human_hours_text(arena, session / 3600)));
-    }
-    return NULL;
 }
 
 static void reject(ap_search *search, const char *target, const ap_finding *why, double nearness)
@@ -366,6 +281,28 @@ static bool has_price(const ap_search *search, const ap_instance *instance)
     return false;
 }
 
+/* An own machine among the offers. */
+static void search_rig(ap_search *search, const ap_rig *rig)
+{
+    const char *name = ap_arena_printf(search->arena, "rig/%s", rig->id);
+    ap_hardware hw = ap_hardware_of_rig(search->catalog, rig, 1);
+    search->targets++;
+    const ap_plan *plan = ap_search_plan(search, &hw);
+    if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT) {
+        const ap_finding *why = plan->refused ? plan->refused : plan->est.error ? over(search, "AP8021", plan->est.error) : does_not_fit(search, plan);
+        reject(search, name, why, INFINITY);
+        return;
+    }
+    ap_result result = {.hw = hw, .target = name};
+    double nearness;
+    ap_result_fill(search, plan, NULL, AP_PRICE_ON_DEMAND, &result);
+    const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
+    if (limit)
+        reject(search, name, limit, nearness);
+    else
+        *AP_PUSH(search->arena, search->results, search->result_count, search->result_capacity) = result;
+}
+
 void ap_search_init(ap_search *search)
 {
     static const char *const markets[AP_MARKET_COUNT] = {NULL, "marketplace", "notebook", "free", "own"};
@@ -392,5 +329,7 @@ void ap_search_run(ap_search *search)
         else
             search_instance(search, instance, chip);
     }
+    for (size_t i = 0; i < search->options->rigs.count; i++)
+        search_rig(search, search->options->rigs.items[i]);
     ap_rank_results(search);
 }

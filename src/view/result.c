@@ -76,20 +76,45 @@ static ap_value *terms_value(ap_arena *arena, const ap_estimate *est)
     return items;
 }
 
+/* What is nothing is left out; the rest adds up to cost_usd.p50. */
 static ap_value *cost_items(ap_arena *arena, const ap_result *result)
 {
     ap_value *items = ap_value_list(arena);
     if (!ap_known(result->cost_p50))
         return items;
-    const struct { const char *name; double hours; } parts[] = {
-        {"compute", result->hours_p50 - result->setup_h}, {"boot and image pull", result->setup_h}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (int i = 0; i < AP_BILL_COUNT; i++) {
+        double usd = result->bill.usd[i];
+        if (!(fabs(usd) > 0) && (i != AP_BILL_COMPUTE || result->terms.own))
+            continue;
         ap_value *item = ap_value_map(arena);
-        ap_put_text(arena, item, "item", parts[i].name);
-        ap_put_num(arena, item, "usd", parts[i].hours * result->usd_per_h);
+        ap_put_text(arena, item, "item", ap_bill_item_names[i]);
+        ap_put_num(arena, item, "usd", usd);
         ap_value_push(arena, items, item);
     }
     return items;
+}
+
+static ap_value *spot_value(ap_arena *arena, const ap_result *result)
+{
+    ap_value *map = ap_value_map(arena);
+    ap_put_num(arena, map, "expected_interruptions", result->bill.interruptions);
+    ap_put_text(arena, map, "taken_back_per_month", result->price ? result->price->spot_interruption : NULL);
+    ap_put_num(arena, map, "extra_h", result->bill.extra_h);
+    ap_put_num(arena, map, "on_demand_cost_usd", result->on_demand_usd);
+    ap_put_num(arena, map, "saves_usd", result->on_demand_usd - result->cost_p50);
+    return map;
+}
+
+/* Items that this run has to pay and nobody knows the price of. */
+static void put_unknown_items(ap_arena *arena, ap_value *map, const ap_result *result)
+{
+    static const char *const why[AP_BILL_COUNT] = {
+        [AP_BILL_STORAGE] = "disk for data and checkpoints: the cloud's price is unknown (storage: in its clouds entry)",
+        [AP_BILL_CARE] = "hours of care for an own machine: what they are worth is yours to say (breakeven shows their weight)",
+        [AP_BILL_EGRESS] = "moving the data from where it lies: price or amount unknown (egress: in the clouds entry of its cloud)"};
+    for (int i = 0; i < AP_BILL_COUNT; i++)
+        if (result->terms.unknown >> i & 1U)
+            ap_put_text(arena, map, ap_arena_printf(arena, "cost_items.%s", ap_bill_item_names[i]), why[i]);
 }
 
 static ap_value *text_map(ap_arena *arena, const ap_text_map *pairs)
@@ -130,7 +155,9 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
     const ap_estimate *est = &plan->est;
     const char *failed = est->error;
     const char *run = failed ? failed : job->unknown_run ? job->unknown_run : "the length of the run is unknown";
-    bool runs = ap_known(plan->run.hours_p50);
+    bool runs = ap_known(result->hours_p50);
+    if (!runs && ap_known(plan->run.hours_p50))
+        run = "interrupted more often than it makes progress: this run would not end on spot machines";
     const char *unpriced = result->hw.rig ? "an own machine" : "no offer with a price";
     const char *power = runs ? "no power figure for the chip" : run;
     const null_reason reasons[] = {
@@ -140,16 +167,18 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
         {"region", result->price, unpriced},
         {"pricing", result->price, unpriced},
         {"price_usd_per_h", ap_known(result->usd_per_h), unpriced},
-        {"price_as_of", result->price && result->price->as_of, result->price ? "the source has no date" : unpriced},
-        {"price_source", result->price && result->price->source, result->price ? "the source was not named" : unpriced},
-        {"price_confidence", result->price, unpriced},
+        {"list_price_usd_per_h", result->price && result->hw.instance, unpriced},
+        {"price_as_of", result->price ? result->price->as_of != NULL : result->hw.rig && result->hw.rig->from.as_of,
+         result->price || result->hw.rig ? "the source has no date" : unpriced},
+        {"price_source", result->hw.rig || (result->price && result->price->source), result->price ? "the source was not named" : unpriced},
+        {"price_confidence", result->price || result->hw.rig, unpriced},
         {"step_time_s", !failed, failed},
         {"tokens_per_s", !failed && ap_known(est->tokens_per_step), failed ? failed : "the model has no tokens"},
         {"samples_per_s", !failed && ap_known(est->samples_per_step), failed ? failed : "a step has no number of samples"},
         {"mfu", !failed && ap_known(est->mfu), failed ? failed : "not a matter of matrix units"},
         {"flop_per_step", !failed && ap_known(est->flop_per_step), failed ? failed : "the work is not counted in operations"},
         {"time_h", runs, run},
-        {"cost_usd", ap_known(result->cost_p50), !runs ? run : result->hw.rig ? unpriced : "no price known"},
+        {"cost_usd", ap_known(result->cost_p50), !runs ? run : "no price known"},
         {"energy_kwh", ap_known(result->energy_kwh), power},
         {"co2_kg", ap_known(result->co2_kg), ap_known(result->energy_kwh) ? "carbon intensity of the place is unknown" : power},
         {"memory", !failed, failed},
@@ -161,6 +190,7 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!reasons[i].known)
             ap_put_text(arena, map, reasons[i].field, reasons[i].why);
+    put_unknown_items(arena, map, result);
     return map;
 }
 
@@ -192,6 +222,19 @@ static ap_value *label_value(ap_arena *arena, const ap_result *result)
     return map;
 }
 
+/* An own machine's hour is computed from its purchase price and electricity. */
+static void put_price_origin(ap_arena *arena, ap_value *map, const ap_result *result)
+{
+    const ap_price *price = result->price;
+    const ap_provenance *own = result->hw.rig ? &result->hw.rig->from : NULL;
+    double list = price && result->hw.instance ? ap_price_usd(price, result->pricing) * result->hw.machines : AP_UNKNOWN;
+    ap_put_num(arena, map, "list_price_usd_per_h", list);
+    ap_put_text(arena, map, "price_as_of", price ? price->as_of : own ? own->as_of : NULL);
+    ap_put_text(arena, map, "price_source", price ? price->source : own ? ap_arena_printf(arena, "electricity and depreciation of the machine; its price: %s",
+                                                                                         own->source ? own->source : "its file") : NULL);
+    ap_put_text(arena, map, "price_confidence", price ? ap_confidence_name(price->confidence) : own ? ap_confidence_name(own->confidence) : NULL);
+}
+
 static void put_offer(ap_arena *arena, ap_value *map, const ap_result *result)
 {
     const ap_hardware *hw = &result->hw;
@@ -203,9 +246,7 @@ static void put_offer(ap_arena *arena, ap_value *map, const ap_result *result)
     ap_put_text(arena, map, "pricing", result->price ? ap_price_kind_name(result->pricing) : NULL);
     ap_put_text(arena, map, "priced_from", result->priced_from);
     ap_put_num(arena, map, "price_usd_per_h", result->usd_per_h);
-    ap_put_text(arena, map, "price_as_of", result->price ? result->price->as_of : NULL);
-    ap_put_text(arena, map, "price_source", result->price ? result->price->source : NULL);
-    ap_put_text(arena, map, "price_confidence", result->price ? ap_confidence_name(result->price->confidence) : NULL);
+    put_price_origin(arena, map, result);
     ap_put_text(arena, map, "chip", hw->chip->id);
     ap_put_num(arena, map, "chip_count", hw->chips);
     ap_put_num(arena, map, "nodes", hw->hosts);
@@ -229,6 +270,8 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     ap_value_put(arena, map, "time_h", quantiles(arena, result->hours_p10, result->hours_p50, result->hours_p90));
     ap_value_put(arena, map, "cost_usd", quantiles(arena, result->cost_p10, result->cost_p50, result->cost_p90));
     ap_value_put(arena, map, "cost_items", cost_items(arena, result));
+    if (result->terms.interruptions_per_h > 0)
+        ap_value_put(arena, map, "spot", spot_value(arena, result));
     ap_put_num(arena, map, "energy_kwh", result->energy_kwh);
     ap_put_num(arena, map, "co2_kg", result->co2_kg);
     ap_value_put(arena, map, "memory", ok ? memory_value(arena, est) : ap_value_null(arena));
