@@ -61,14 +61,17 @@ const ap_object ap_rule_file_object = {"rule file", "rules of knowledge or of a 
 typedef struct rule_compiler {
     ap_ruleset *set;
     const ap_rule *rule;
+    const ap_node *node; /* the rule as written; NULL when it comes from the program's image */
     ap_diags *diags;
     bool failed;
 } rule_compiler;
 
-static ap_diag *complain(rule_compiler *c, int code, const char *what, const char *detail)
+/* At the value of `key`, where that is known. */
+static ap_diag *complain(rule_compiler *c, const char *key, int code, const char *what, const char *detail)
 {
+    const ap_node *value = c->node ? ap_node_get(c->node, key) : NULL;
     c->failed = true;
-    return ap_diag_add(c->diags, AP_ERROR, code, c->rule->pos, "rule %s: %s%s%s", c->rule->id ? c->rule->id : "?", what,
+    return ap_diag_add(c->diags, AP_ERROR, code, value ? value->pos : c->rule->pos, "rule %s: %s%s%s", c->rule->id ? c->rule->id : "?", what,
                        detail ? " " : "", detail ? detail : "");
 }
 
@@ -92,7 +95,7 @@ static void compile_assume(rule_compiler *c, ap_rule_item *item, const char *ins
 {
     const char *comma = strchr(inside, ',');
     if (!comma || comma == inside) {
-        complain(c, 611, "assume needs a field and a value, as in assume(precision, bf16)", NULL);
+        complain(c, "then", 611, "assume needs a field and a value, as in assume(precision, bf16)", NULL);
         return;
     }
     item->assume_field = ap_arena_strndup(c->set->arena, inside, (size_t)(comma - inside));
@@ -111,13 +114,13 @@ static void compile_action(rule_compiler *c, ap_rule_item *item)
     }
     bool needs_inside = item->action == AP_RULE_PREFER || item->action == AP_RULE_ASSUME;
     if (!known || needs_inside != (inside != NULL)) {
-        complain(c, 611, "unknown action", c->rule->then)->hint = "reject, warn, note, prefer(WEIGHT) or assume(FIELD, VALUE)";
+        complain(c, "then", 611, "unknown action", c->rule->then)->hint = "reject, warn, note, prefer(WEIGHT) or assume(FIELD, VALUE)";
         return;
     }
     if (item->action == AP_RULE_ASSUME)
         compile_assume(c, item, inside);
     if (item->action == AP_RULE_PREFER && (!ap_num_parse(inside, &item->weight) || fabs(item->weight) > 0.5))
-        complain(c, 611, "the weight of prefer must be a number from -0.5 to 0.5, not", inside);
+        complain(c, "then", 611, "the weight of prefer must be a number from -0.5 to 0.5, not", inside);
 }
 
 static void compile_scopes(rule_compiler *c, ap_rule_item *item)
@@ -128,7 +131,7 @@ static void compile_scopes(rule_compiler *c, ap_rule_item *item)
             if (strcmp(ap_rule_scope_names[s], c->rule->scope.items[i]) == 0)
                 found = 1u << s;
         if (!found)
-            complain(c, 612, "unknown scope", c->rule->scope.items[i])->hint = "recommend, estimate or check";
+            complain(c, "scope", 612, "unknown scope", c->rule->scope.items[i])->hint = "recommend, estimate or check";
         item->scopes |= found;
     }
     if (c->rule->scope.count == 0)
@@ -143,7 +146,7 @@ static const ap_fact *find_fact(const ap_fact_schema *schema, const char *path, 
     return NULL;
 }
 
-static void check_template(rule_compiler *c, const char *text)
+static void check_template(rule_compiler *c, const char *key, const char *text)
 {
     for (const char *open = text ? strchr(text, '{') : NULL; open; open = strchr(open + 1, '{')) {
         const char *close = strchr(open, '}');
@@ -158,7 +161,7 @@ static void check_template(rule_compiler *c, const char *text)
         ap_suggest_init(&suggest, path);
         for (size_t i = 0; i < c->set->schema->count; i++)
             ap_suggest_offer(&suggest, c->set->schema->facts[i].path);
-        complain(c, 602, "its text names an unknown fact", path)->hint = ap_suggest_text(&suggest, c->set->arena);
+        complain(c, key, 602, "its text names an unknown fact", path)->hint = ap_suggest_text(&suggest, c->set->arena);
     }
 }
 
@@ -170,27 +173,51 @@ static void compile_when(rule_compiler *c, ap_rule_item *item)
         return;
     }
     if (item->when->kind != AP_CEL_BOOL && item->when->kind != -1)
-        complain(c, AP_CEL_TYPE_MISMATCH, "when: must be true or false, it is a", ap_cel_kind_text((ap_cel_kind)item->when->kind));
+        complain(c, "when", AP_CEL_TYPE_MISMATCH, "when: must be true or false, it is a", ap_cel_kind_text((ap_cel_kind)item->when->kind));
     item->phase = item->when->phase;
 }
 
-static bool compile_rule(ap_ruleset *set, const ap_rule_file *file, const ap_rule *rule, ap_diags *diags)
+/* A rule whose document has faults is looked through for the others, but left out; its required texts may be missing. */
+static bool is_complete(const ap_rule *rule)
+{
+    return rule->id && rule->title && rule->when && rule->then && rule->because;
+}
+
+static const ap_rule *find_same_id(const ap_ruleset *set, const ap_rule_file *file, const ap_rule *rule)
+{
+    const ap_rule_item *item = ap_ruleset_find(set, rule->id);
+    if (item)
+        return item->rule;
+    for (const ap_rule *other = file->rules.items; rule->id && other < rule; other++)
+        if (other->id && strcmp(other->id, rule->id) == 0)
+            return other; /* faulty, so it is not in the set */
+    return NULL;
+}
+
+static void compile_parts(rule_compiler *c, ap_rule_item *item)
 {
     static const ap_severity severities[] = {AP_ERROR, AP_WARNING, AP_NOTE, AP_NOTE, AP_NOTE};
-    rule_compiler c = {.set = set, .rule = rule, .diags = diags};
+    const ap_rule *rule = c->rule, *other = find_same_id(c->set, item->file, rule);
+    if (other)
+        complain(c, "id", 613, "there is another rule with this id:", other->title);
+    if (rule->then)
+        compile_action(c, item);
+    compile_scopes(c, item);
+    item->severity = rule->severity >= 0 ? (ap_severity)rule->severity : severities[item->action];
+    check_template(c, "because", rule->because);
+    check_template(c, "fix", rule->fix);
+    if (rule->when)
+        compile_when(c, item);
+}
+
+static bool compile_rule(ap_ruleset *set, const ap_rule_file *file, const ap_rule *rule, const ap_node *node, ap_diags *diags)
+{
+    rule_compiler c = {.set = set, .rule = rule, .node = node, .diags = diags};
     ap_rule_item item = {.rule = rule, .file = file, .priority = ap_or(rule->priority, 0)};
     item.policy = file->policy != NULL;
     item.enforce = item.policy && file->mode != AP_MODE_AUDIT;
-    const ap_rule_item *other = ap_ruleset_find(set, rule->id);
-    if (other)
-        complain(&c, 613, "there is another rule with this id:", other->rule->title);
-    compile_action(&c, &item);
-    compile_scopes(&c, &item);
-    item.severity = rule->severity >= 0 ? (ap_severity)rule->severity : severities[item.action];
-    check_template(&c, rule->because);
-    check_template(&c, rule->fix);
-    compile_when(&c, &item);
-    if (c.failed)
+    compile_parts(&c, &item);
+    if (c.failed || !is_complete(rule))
         return false;
     for (size_t i = 0; i < set->schema->count; i++)
         set->used[i] |= item.when->used[i];
@@ -217,24 +244,35 @@ ap_ruleset *ap_ruleset_new(ap_arena *arena, const ap_fact_schema *schema)
     return set;
 }
 
-ap_status ap_ruleset_add(ap_ruleset *set, const ap_rule_file *file, ap_diags *diags)
+static ap_status add_rules(ap_ruleset *set, const ap_rule_file *file, const ap_node *written, ap_diags *diags)
 {
     bool ok = true;
-    for (size_t i = 0; i < file->rules.count; i++)
-        ok = compile_rule(set, file, &file->rules.items[i], diags) && ok;
+    for (size_t i = 0; i < file->rules.count; i++) {
+        const ap_node *node = written ? written->as.list.items[i] : NULL;
+        ok = compile_rule(set, file, &file->rules.items[i], node, diags) && ok;
+    }
     if (set->count)
         qsort(set->items, set->count, sizeof *set->items, compare_items);
     return ok ? AP_OK : AP_BAD_INPUT;
 }
 
+ap_status ap_ruleset_add(ap_ruleset *set, const ap_rule_file *file, ap_diags *diags)
+{
+    return add_rules(set, file, NULL, diags);
+}
+
 /* --- files --- */
 
-/* Expressions are located where they stand, not where their rule begins. */
-static void place_expressions(const ap_node *root, ap_rule_file *file)
+/* The rules as written, when each became one of the file's rules. */
+static const ap_node *written_rules(const ap_node *root, const ap_rule_file *file)
 {
-    const ap_node *rules = ap_node_get(root, "rules");
-    if (!rules || rules->kind != AP_NODE_LIST || rules->as.list.count != file->rules.count)
-        return;
+    const ap_node *rules = root->kind == AP_NODE_MAP ? ap_node_get(root, "rules") : NULL;
+    return rules && rules->kind == AP_NODE_LIST && rules->as.list.count == file->rules.count ? rules : NULL;
+}
+
+/* Expressions are located where they stand, not where their rule begins. */
+static void place_expressions(const ap_node *rules, ap_rule_file *file)
+{
     for (size_t i = 0; i < file->rules.count; i++) {
         const ap_node *when = ap_node_get(rules->as.list.items[i], "when");
         if (!when)
@@ -255,9 +293,13 @@ ap_status ap_ruleset_load_text(ap_ruleset *set, const char *name, const char *te
         return status;
     ap_rule_file *file = AP_NEW(set->arena, ap_rule_file);
     status = ap_schema_load(&ap_rule_file_object, docs.items[0], file, set->arena, diags);
-    if (status == AP_OK) {
-        place_expressions(docs.items[0], file);
-        status = ap_ruleset_add(set, file, diags);
+    /* Faults of the document and of its expressions are reported together. */
+    const ap_node *written = written_rules(docs.items[0], file);
+    if (written)
+        place_expressions(written, file);
+    if (written || status == AP_OK) {
+        ap_status rules_status = add_rules(set, file, written, diags);
+        status = status == AP_OK ? rules_status : status;
     }
     ap_diags_attach_source(diags, name, text, len);
     if (ret_file)
