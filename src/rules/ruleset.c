@@ -12,6 +12,8 @@
 #include "rules/cel.h"
 
 #define MAX_FILE_BYTES ((size_t)4 << 20)
+#define MAX_RULES      5000 /* in one file: ids are compared with one another */
+#define MAX_FAULTS     500  /* nobody reads more */
 
 const char *const ap_rule_action_names[] = {"reject", "warn", "note", "prefer", "assume", NULL};
 const char *const ap_rule_scope_names[] = {"recommend", "estimate", "check", NULL};
@@ -62,6 +64,7 @@ typedef struct rule_compiler {
     ap_ruleset *set;
     const ap_rule *rule;
     const ap_node *node; /* the rule as written; NULL when it comes from the program's image */
+    const ap_rule_source *source;
     ap_diags *diags;
     bool failed;
 } rule_compiler;
@@ -165,15 +168,26 @@ static void check_template(rule_compiler *c, const char *key, const char *text)
     }
 }
 
+/* Compiles as if the expression stood alone, then moves the complaint to where it stands in the file. */
 static void compile_when(rule_compiler *c, ap_rule_item *item)
 {
+    const ap_node *value = c->node ? ap_node_get(c->node, "when") : NULL;
     ap_pos pos = c->rule->when_pos.line ? c->rule->when_pos : c->rule->pos;
-    if (ap_cel_compile(c->rule->when, pos, c->set->schema, c->set->arena, c->diags, &item->when) != AP_OK) {
+    size_t before = c->diags->count;
+    if (ap_cel_compile(c->rule->when, value ? (ap_pos){value->pos.file, 1, 1} : pos, c->set->schema, c->set->arena, c->diags,
+                       &item->when) != AP_OK) {
         c->failed = true;
+        if (value && c->diags->count > before) {
+            ap_diag *diag = &c->diags->items[c->diags->count - 1];
+            ap_rule_source source = {c->source->text, c->source->len, value->pos};
+            diag->pos = ap_rule_place(&source, c->rule->when, diag->pos);
+            diag->source_line = NULL; /* the file's line is attached later */
+        }
         return;
     }
     if (item->when->kind != AP_CEL_BOOL && item->when->kind != -1)
-        complain(c, "when", AP_CEL_TYPE_MISMATCH, "when: must be true or false, it is a", ap_cel_kind_text((ap_cel_kind)item->when->kind));
+        complain(c, "when", AP_CEL_TYPE_MISMATCH, "when: must be true or false, but is of type",
+                 ap_cel_kind_text((ap_cel_kind)item->when->kind));
     item->phase = item->when->phase;
 }
 
@@ -210,14 +224,15 @@ static void compile_parts(rule_compiler *c, ap_rule_item *item)
         compile_when(c, item);
 }
 
-static bool compile_rule(ap_ruleset *set, const ap_rule_file *file, const ap_rule *rule, const ap_node *node, ap_diags *diags)
+static bool compile_rule(rule_compiler *c, const ap_rule_file *file)
 {
-    rule_compiler c = {.set = set, .rule = rule, .node = node, .diags = diags};
+    const ap_rule *rule = c->rule;
+    ap_ruleset *set = c->set;
     ap_rule_item item = {.rule = rule, .file = file, .priority = ap_or(rule->priority, 0)};
     item.policy = file->policy != NULL;
     item.enforce = item.policy && file->mode != AP_MODE_AUDIT;
-    compile_parts(&c, &item);
-    if (c.failed || !is_complete(rule))
+    compile_parts(c, &item);
+    if (c->failed || !is_complete(rule))
         return false;
     for (size_t i = 0; i < set->schema->count; i++)
         set->used[i] |= item.when->used[i];
@@ -244,27 +259,37 @@ ap_ruleset *ap_ruleset_new(ap_arena *arena, const ap_fact_schema *schema)
     return set;
 }
 
-static ap_status add_rules(ap_ruleset *set, const ap_rule_file *file, const ap_node *written, ap_diags *diags)
+typedef struct written_rules {
+    const ap_node *list; /* NULL when the rules come from the program's image */
+    ap_rule_source source;
+} written_rules;
+
+static ap_status add_rules(ap_ruleset *set, const ap_rule_file *file, const written_rules *written, ap_diags *diags)
 {
     bool ok = true;
-    for (size_t i = 0; i < file->rules.count; i++) {
-        const ap_node *node = written ? written->as.list.items[i] : NULL;
-        ok = compile_rule(set, file, &file->rules.items[i], node, diags) && ok;
+    if (file->rules.count > MAX_RULES) {
+        ap_diag_add(diags, AP_ERROR, AP_CEL_LIMIT, file->pos, "more than %d rules in one file", MAX_RULES);
+        return AP_BAD_INPUT;
+    }
+    for (size_t i = 0; i < file->rules.count && diags->count < MAX_FAULTS; i++) {
+        rule_compiler c = {.set = set, .rule = &file->rules.items[i], .source = &written->source, .diags = diags};
+        c.node = written->list ? written->list->as.list.items[i] : NULL;
+        ok = compile_rule(&c, file) && ok;
     }
     if (set->count)
         qsort(set->items, set->count, sizeof *set->items, compare_items);
-    return ok ? AP_OK : AP_BAD_INPUT;
+    return ok && diags->count < MAX_FAULTS ? AP_OK : AP_BAD_INPUT;
 }
 
 ap_status ap_ruleset_add(ap_ruleset *set, const ap_rule_file *file, ap_diags *diags)
 {
-    return add_rules(set, file, NULL, diags);
+    return add_rules(set, file, &(written_rules){.list = NULL}, diags);
 }
 
 /* --- files --- */
 
 /* The rules as written, when each became one of the file's rules. */
-static const ap_node *written_rules(const ap_node *root, const ap_rule_file *file)
+static const ap_node *list_of_rules(const ap_node *root, const ap_rule_file *file)
 {
     const ap_node *rules = root->kind == AP_NODE_MAP ? ap_node_get(root, "rules") : NULL;
     return rules && rules->kind == AP_NODE_LIST && rules->as.list.count == file->rules.count ? rules : NULL;
@@ -294,11 +319,11 @@ ap_status ap_ruleset_load_text(ap_ruleset *set, const char *name, const char *te
     ap_rule_file *file = AP_NEW(set->arena, ap_rule_file);
     status = ap_schema_load(&ap_rule_file_object, docs.items[0], file, set->arena, diags);
     /* Faults of the document and of its expressions are reported together. */
-    const ap_node *written = written_rules(docs.items[0], file);
-    if (written)
-        place_expressions(written, file);
-    if (written || status == AP_OK) {
-        ap_status rules_status = add_rules(set, file, written, diags);
+    written_rules written = {list_of_rules(docs.items[0], file), {text, len, {0}}};
+    if (written.list)
+        place_expressions(written.list, file);
+    if (written.list || status == AP_OK) {
+        ap_status rules_status = add_rules(set, file, &written, diags);
         status = status == AP_OK ? rules_status : status;
     }
     ap_diags_attach_source(diags, name, text, len);

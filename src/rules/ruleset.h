@@ -71,6 +71,15 @@ typedef struct ap_ruleset {
     unsigned char *used;      /* facts that any rule or its text needs: for ap_facts_bind */
 } ap_ruleset;
 
+/* The text of a file and where a value of it begins. */
+typedef struct ap_rule_source {
+    const char *text;
+    size_t len;
+    ap_pos start;
+} ap_rule_source;
+/* Place in the file of what stands at line:column `inside` the expression that begins at source->start. */
+ap_pos ap_rule_place(const ap_rule_source *source, const char *expr, ap_pos inside);
+
 ap_ruleset *ap_ruleset_new(ap_arena *arena, const ap_fact_schema *schema);
 /* Compiles the rules of a file into the set. Every faulty rule is reported (codes 06xx) and left out: AP_BAD_INPUT. */
 AP_CHECKED ap_status ap_ruleset_add(ap_ruleset *set, const ap_rule_file *file, ap_diags *diags);

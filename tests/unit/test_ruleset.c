@@ -79,6 +79,47 @@ static void test_ten_faults_give_ten_findings(void **state)
     assert_int_equal(f->set->count, 0);
 }
 
+/* Faults of the form do not hide those of the expressions. */
+static void test_faults_of_form_and_content_come_together(void **state)
+{
+    fixture *f = *state;
+    static const char text[] = "policy: p\nmode: enforced\nrules:\n"                                       /* 2 */
+                               "  - {id: B1, title: t, when: chip.coun > 1, then: note, because: b}\n"        /* 4 */
+                               "  - {id: B2, title: t, then: rejct, because: \"{chip.knd}\", bogus: 1}\n"     /* 5: when, action, template, key */
+                               "  - {id: B1, title: t, when: chip.count > 1, then: note, because: b}\n"       /* 6: id, of a faulty rule */
+                               "  - {title: t, when: chip.count > 1.0 + 'a', then: note, because: b}\n";      /* 7: id, types */
+    assert_int_equal(load(f, text), AP_BAD_INPUT);
+    assert_int_equal(f->diags.count, 9);
+    assert_true(complained(f, 206, 2, "enforced"));
+    assert_true(complained(f, 602, 4, "chip.coun"));
+    assert_true(complained(f, 202, 5, "when"));
+    assert_true(complained(f, 611, 5, "rejct"));
+    assert_true(complained(f, 602, 5, "chip.knd"));
+    assert_true(complained(f, 201, 5, "bogus"));
+    assert_true(complained(f, 613, 6, "B1"));
+    assert_true(complained(f, 202, 7, "id"));
+    assert_true(complained(f, 604, 7, "double + string"));
+    assert_int_equal(f->set->count, 0);
+}
+
+static void test_expressions_over_several_lines_are_located(void **state)
+{
+    fixture *f = *state;
+    static const struct { const char *when; int line, col; } rows[] = {
+        {"|\n      chip.count > 1\n        && chip.knd == 'x'", 6, 12}, {">-\n      chip.count > 1\n      && chip.knd == 'x'", 6, 10},
+        {"chip.count > 1\n      && chip.knd == 'x'", 5, 10},            {"\"chip.count > 1 && chip.knd == 'x'\"", 4, 30},
+        {"|\n      chip.kind == '\xC3\xA9' || chip.knd == 'x'", 5, 27},  {"|\n      chip.count >", 5, 19},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t before = f->diags.count;
+        const char *text = ap_arena_printf(f->arena, "rules:\n  - id: A1\n    title: t\n    when: %s\n    then: note\n    because: b\n", rows[i].when);
+        assert_int_equal(load(f, text), AP_BAD_INPUT);
+        assert_int_equal(f->diags.count, before + 1);
+        assert_int_equal(f->diags.items[before].pos.line, rows[i].line);
+        assert_int_equal(f->diags.items[before].pos.col, rows[i].col);
+    }
+}
+
 static void test_an_expression_is_located_in_its_file(void **state)
 {
     fixture *f = *state;
@@ -288,7 +329,8 @@ static void test_paths_of_facts_are_unique(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_ten_faults_give_ten_findings), TEST(test_an_expression_is_located_in_its_file), TEST(test_rules_are_ordered_by_phase_priority_and_id),
+        TEST(test_ten_faults_give_ten_findings), TEST(test_faults_of_form_and_content_come_together), TEST(test_expressions_over_several_lines_are_located),
+        TEST(test_an_expression_is_located_in_its_file), TEST(test_rules_are_ordered_by_phase_priority_and_id),
         TEST(test_a_message_has_the_numbers_in_it), TEST(test_evidence_names_what_was_looked_at), TEST(test_undecided_rules_say_so),
         TEST(test_scopes_and_audit_mode), TEST(test_actions_are_read), TEST(test_examples_that_lie_are_found), TEST(test_built_in_rules_pass_their_examples),
         TEST(test_texts_need_no_later_facts), TEST(test_an_unknown_pack_suggests), TEST(test_paths_of_facts_are_unique),
