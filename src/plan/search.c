@@ -1,5 +1,6 @@
 /* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
  * and pricing kind. */
+#include "base/human.h"
 #include "base/num.h"
 #include "plan/constants.h"
 #include "plan/plan.h"
