@@ -6,8 +6,9 @@
 #include "estimate/dl_internal.h"
 
 /* Samples to train when neither case nor recipe says: an order of magnitude (the constant `recipe` corrects it by job). */
-static double usual_samples(const ap_case *job)
+static double usual_samples(const ap_est_context *context)
 {
+    const ap_case *job = &context->job;
     double per_epoch = ap_known(job->samples_per_epoch) ? job->samples_per_epoch
                        : job->dataset_info             ? job->dataset_info->samples
                                                        : AP_UNKNOWN;
@@ -16,7 +17,12 @@ static double usual_samples(const ap_case *job)
     if (ap_streq(job->domain, "vision"))
         per_epoch = ap_or(per_epoch, 1281167.0);
     double epochs = ap_or(job->epochs, ap_streq(job->domain, "vision") ? 90.0 : 30.0);
-    return ap_known(per_epoch) ? per_epoch * epochs : ap_streq(job->arch, "dlrm") ? 3.6e9 : 1e7;
+    if (ap_known(per_epoch))
+        return per_epoch * epochs;
+    if (ap_streq(job->arch, "dlrm"))
+        return 3.6e9;
+    /* Only runs of a recipe that was measured turn this into a figure; for others it is off by thousands: no answer. */
+    return ap_est_seen(context, "recipe") ? 1e7 : AP_UNKNOWN;
 }
 
 void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_run_estimate *ret)
@@ -27,7 +33,7 @@ void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_
     double samples = ap_case_work(job, &work);
     if (work != AP_WORK_GIVEN) {
         if (!ap_known(samples) || work == AP_WORK_GUESSED)
-            samples = job->run_kind ? usual_samples(job) : samples; /* a plan is not given hours that nobody stated */
+            samples = job->run_kind ? usual_samples(context) : samples; /* a plan is not given hours that nobody stated */
         if (!ap_known(samples))
             return;
         double batch = ap_or(job->global_batch, step->samples_per_step);

@@ -108,7 +108,7 @@ void ap_predict(const ap_calibration *calibration, const ap_measure *measure, ap
         return;
     ap_work work;
     (void)ap_case_work(&context.job, &work);
-    if (ap_metric_quantity(measure->metric) == AP_Q_RUN && work == AP_WORK_GUESSED)
+    if (ap_metric_quantity(measure->metric) == AP_Q_RUN && work >= AP_WORK_GUESSED)
         ret->basis = AP_BASIS_RULE_OF_THUMB;
     int known = ap_known(measure->layout.micro_batch) ? 1 : 0;
     ap_quantity quantity = ap_metric_quantity(measure->metric);
