@@ -51,8 +51,8 @@ static void default_sequence(ap_est_context *c)
     if (job->seq_len > 0)
         return;
     bool tuning = job->method == AP_METHOD_FINETUNE || adapts(job);
-    if (is_encoder(job))
-        job->seq_len = tuning ? 128 : 384;
+    if (is_encoder(job)) /* two-phase pre-training spends nine steps of ten at 128 */
+        job->seq_len = tuning || job->method == AP_METHOD_PRETRAIN ? 128 : 384;
     else
         job->seq_len = tuning || job->method == AP_METHOD_DPO ? 512 : 2048;
     ap_est_assume(c, "sequence_length", job->seq_len);

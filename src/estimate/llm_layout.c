@@ -144,7 +144,7 @@ static modes recompute_modes(const filling *x)
         return (modes){{x->in->recompute}, 1};
     if (fam == LLM_FAM_DLE || fam == LLM_FAM_IPU || x->f->encoder > 0)
         return (modes){{AP_RECOMPUTE_NONE}, 1};
-    if (fam == LLM_FAM_HF && x->p->zero3)
+    if (fam == LLM_FAM_HF && (x->p->zero3 || (x->f->lora > 0 && x->k[LLM_checkpoint_default] > 0.5)))
         return (modes){{AP_RECOMPUTE_FULL}, 1};
     if (fam == LLM_FAM_HF || fam == LLM_FAM_HABANA)
         return (modes){{AP_RECOMPUTE_NONE, AP_RECOMPUTE_FULL}, 2};

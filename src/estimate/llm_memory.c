@@ -76,7 +76,7 @@ static void full_states(const ap_llm_facts *f, const double *k, const ap_llm_pla
 {
     const ap_llm_shape *s = &f->s;
     per_param b = bytes_per_param(f);
-    double n = p->dp * p->cp, params = stage_params(f, p);
+    double n = p->dp * p->cp, params = stage_params(f, p) * k[LLM_mem_state];
     r->weights = params * b.weight / (p->zero3 ? n : 1);
     r->gradients = params * b.gradient / (p->zero3 || p->sharding == AP_SHARD_ZERO2 ? n : 1);
     r->states = params * b.state / (p->sharding >= AP_SHARD_ZERO1 ? n : 1);
