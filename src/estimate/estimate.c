@@ -53,6 +53,8 @@ ap_engine ap_est_engine(const ap_case *job)
      * in the median on them and the general one by 8 %, by source 22 % and 43 %. */
     bool transformer = ap_streq(arch, "encoder") || ap_streq(arch, "encdec") || ap_streq(arch, "decoder") || ap_streq(arch, "moe");
     bool shape = job->model && job->model->hidden > 0 && (job->model->layers > 0 || job->model->enc_layers > 0);
+    if (ap_streq(arch, "encdec") && !(job->seq_len > 0)) /* translation: batches are counted in tokens */
+        shape = false;
     if (ap_streq(domain, "llm") || (ap_streq(domain, "nlp") && transformer && shape))
         return AP_ENGINE_LLM;
     /* Protein and genome language models: nothing published to learn from, so the engine with the physics answers. */

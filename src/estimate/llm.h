@@ -21,7 +21,7 @@
     X(scatter_ratio) X(gather_share) X(gradient_bytes) X(optimizer_passes) X(operator_recompute) X(jitter) X(unpadded) X(balance)                 \
     X(mem_act) X(mem_logit) X(mem_fixed) X(mem_fragment) X(mem_live) X(mem_full) X(mem_selective) X(mem_fill)          \
     X(mem_state)                                                                                                       \
-    X(checkpoint_default)                                                                                              \
+    X(checkpoint_default) X(pure_16)                                                                                              \
     X(run_factor) X(run_start)
 #define AP_LLM_ENUM(id) LLM_##id,
 enum { LLM_CONSTS(AP_LLM_ENUM) LLM_CONST_COUNT };

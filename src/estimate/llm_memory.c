@@ -52,13 +52,13 @@ static per_param bytes_per_param(const ap_llm_facts *f)
     }
 }
 
-/* M-48: parameters of the first stage on one chip: layers, embedding and part of the head. */
+/* M-48: parameters of the first stage on one chip: layers and the embedding; without a pipeline also an untied head. */
 static double stage_params(const ap_llm_facts *f, const ap_llm_plan *p)
 {
     const ap_llm_shape *s = &f->s;
     double experts = s->experts > 0 ? fmin(s->layer_weights, s->moe_share * s->experts * (2 + s->gated) * s->hidden * s->expert_ffn) : 0;
     double layer = (s->layer_weights - experts) / p->tp + experts / (p->ep * p->tp);
-    return s->layers * layer / p->pp + s->embedding * 1.5 / p->tp;
+    return s->layers * layer / p->pp + s->embedding * (p->pp > 1 ? 1 : s->embedding_count) / p->tp;
 }
 
 /* M-50: LoRA and QLoRA: frozen base in 16, 8 or 4 bit; embedding and head stay 16 bit. */

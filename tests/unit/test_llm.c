@@ -106,11 +106,11 @@ static void m05_step_of_gpt3_and_bert(void **state)
 
 static void m06_published_count_decides(void **state)
 {
-    (void)state; /* 32 layers of 4096 and a count 20 % above the shape: layers hold (P - 1.5 Vh) / L weights */
+    (void)state; /* 32 layers of 4096 and a count 20 % above the shape: layers hold (P - 2 Vh) / L weights */
     ap_model m = model_of(32, 4096, 32, 32, 11008, 32000);
     m.params = 8.1e9;
     ap_llm_shape s = shape_of(&m, "decoder");
-    near_to(s.layer_weights, (8.1e9 - 1.5 * 32000 * 4096) / 32, 1e-12);
+    near_to(s.layer_weights, (8.1e9 - 2.0 * 32000 * 4096) / 32, 1e-12);
     m.params = 6.9e9; /* 2 %: the shape stands */
     near_to(shape_of(&m, "decoder").active_scale, 1, 0);
 }
