@@ -77,10 +77,11 @@ static int bottleneck(const ap_llm_time *t)
 static const char *check_facts(const ap_est_context *c)
 {
     const ap_llm_facts *f = ap_llm_facts_of(c);
-    ap_llm_shape ignored;
-    const char *why = ap_llm_shape_of(c->job.model, c->job.arch, &ignored);
-    if (why)
-        return why;
+    if (!(f->s.layers > 0)) { /* prepare() found no shape */
+        ap_llm_shape ignored;
+        const char *why = ap_llm_shape_of(c->job.model, c->job.arch, &ignored);
+        return why ? why : "the model has no layers";
+    }
     if (!(f->gemm_rate > 0) || !isfinite(f->gemm_rate) || !(f->bandwidth > 0) || !isfinite(f->bandwidth))
         return "the chip's peak rate or memory bandwidth is not known";
     if (!(f->seq >= 1) || f->seq > 1e9)
