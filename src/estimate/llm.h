@@ -63,6 +63,7 @@ typedef struct ap_llm_facts {
     double splits_batch; /* a local batch is cut into micro-batches of one under a pipeline */
     double encoder, pretrain, finetune, flash, compile, seq, seq_full, keys, global_batch, head_share;
     double offload, optimizer, pure_16, benchmark;
+    double whole_base; /* LitGPT: every rank holds the whole frozen base under FSDP */
     /* chip */
     double memory, peak, peak16, element, bandwidth, half, half16, gemm_rate, gemm_rate16, flash_rate;
     double chips, per_node, domain, link, nic, is_tpu;

@@ -347,6 +347,7 @@ void ap_llm_prepare(ap_est_context *c)
     f->memory = first_known(job->chip->memory.usable, job->chip->memory.size, isfinite(job->host_memory_bytes) ? job->host_memory_bytes : 256e9);
     prepare_rates(c, f);
     prepare_links(c, f);
+    f->whole_base = job->stack && ap_streq(job->stack, "litgpt");
     f->pure_16 = c->consts[LLM_pure_16] > 0.5 && job->precision == AP_PREC_BF16 && !(f->lora > 0);
     f->kernel = c->consts[LLM_kernel_fixed];
     f->fuses_scores = f->family == LLM_FAM_MEG21 && !(f->flash > 0);

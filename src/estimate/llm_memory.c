@@ -66,7 +66,7 @@ static void adapter_states(const ap_llm_facts *f, const ap_llm_plan *p, ap_llm_m
 {
     const ap_llm_shape *s = &f->s;
     double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : f->element; /* 32-bit arithmetic: a 32-bit base */
-    bool divided = p->zero3 && (f->quantised > 0 || f->family != LLM_FAM_HF);
+    bool divided = p->zero3 && (f->quantised > 0 || !(f->whole_base > 0));
     double ranks = divided ? p->dp * p->cp : 1, split = p->tp * p->pp;
     r->weights = (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;
     r->adapters = f->lora_params / split * 14;
