@@ -97,6 +97,10 @@ static ap_doc *as_document(ap_cli *cli, const ap_emit_kind *kind, const ap_emit_
     ap_doc *doc = ap_cli_new_doc(cli, "recipe");
     ap_value_put(arena, doc->root, "recipe", ap_value_text(arena, kind->name));
     ap_value_put(arena, doc->root, "target", ap_value_text(arena, plan->target));
+    ap_value_put(arena, doc->root, "chip", ap_value_text(arena, plan->chip));
+    ap_value_put(arena, doc->root, "chip_kind", ap_value_text(arena, ap_chip_kind_name(plan->chip_info->kind)));
+    ap_value_put(arena, doc->root, "chip_count", ap_value_num(arena, plan->chips));
+    ap_value_put(arena, doc->root, "nodes", ap_value_num(arena, plan->nodes));
     ap_value_put(arena, doc->root, "image", ap_value_text(arena, plan->image));
     ap_value_put(arena, doc->root, "time_limit_h", ap_value_num(arena, plan->limit_s / 3600));
     ap_value_put(arena, doc->root, "worst_case_usd", ap_value_num(arena, plan->worst_usd));

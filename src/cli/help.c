@@ -9,7 +9,7 @@
 #define WIDEST     100
 
 const ap_help_group ap_help_groups[] = {
-    {AP_G_TARGET | AP_G_EMIT | AP_G_KINDS | AP_G_UPDATE | AP_G_FACTS | AP_G_ACCURACY | AP_G_CHECK | AP_G_HELP | AP_G_RIG,
+    {AP_G_TARGET | AP_G_EMIT | AP_G_GUARD | AP_G_KINDS | AP_G_UPDATE | AP_G_FACTS | AP_G_ACCURACY | AP_G_CHECK | AP_G_HELP | AP_G_RIG,
      "Options"},
     {AP_G_WORKLOAD, "What is trained"},
     {AP_G_LAYOUT, "How it is laid out"},

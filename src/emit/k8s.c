@@ -35,12 +35,25 @@ static const char *gke_label(const ap_emit_plan *p)
     return ap_emit_spelling(p->request->search->catalog, "gke", "gke-accelerator", p->chip_info);
 }
 
+/* Labels are the names that the driver gives, with blanks replaced. */
+static const char *device_label(const ap_emit_plan *p, const char *provider, const char *where, char blank)
+{
+    const char *name = ap_emit_spelling(p->request->search->catalog, provider, where, p->chip_info);
+    char *label = name ? ap_arena_strdup(p->arena, name) : NULL;
+    for (char *c = label; c && *c; c++)
+        *c = *c == ' ' ? blank : *c;
+    return label;
+}
+
 static void select_nodes(ap_emit_plan *p)
 {
     const ap_catalog *catalog = p->request->search->catalog;
     ap_scope_list(p->scope, "selectors");
     const char *gke = p->gcp && p->gpu ? gke_label(p) : NULL;
     const char *product = p->nvidia && !p->instance ? ap_emit_spelling(catalog, "kubernetes", "gpu.product", p->chip_info) : NULL;
+    const char *amd = p->amd && !p->instance ? device_label(p, "torch (ROCm)", NULL, '_') : NULL;
+    if (!product && p->nvidia && !p->instance)
+        product = device_label(p, "nvidia-smi/torch", NULL, '-');
     if (gke)
         select_node(p, "cloud.google.com/gke-accelerator", gke, "GKE's label for the card");
     if (p->instance && !p->tpu)
@@ -49,6 +62,8 @@ static void select_nodes(ap_emit_plan *p)
         select_node(p, "topology.kubernetes.io/region", p->region, "the price is of this region");
     if (product)
         select_node(p, "nvidia.com/gpu.product", product, "keeps the job off other cards (label of GPU feature discovery)");
+    if (amd)
+        select_node(p, "amd.com/gpu.product-name", amd, "keeps the job off other cards (label of AMD's node labeller)");
 }
 
 static void tolerate(ap_emit_plan *p, const char *key, const char *why)

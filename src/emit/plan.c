@@ -216,6 +216,19 @@ static ap_status check_texts(const ap_emit_plan *p)
     return AP_OK;
 }
 
+/* Asked for by the user, it is the script's business; else it would be a recipe for another layout. */
+static ap_status check_layout(ap_emit_plan *p)
+{
+    const ap_job *job = p->request->search->job;
+    if (ap_emit_layout_can_be_said(p->request->search->catalog, job, p->result->plan))
+        return AP_OK;
+    bool asked = job->workload->parallel.tp > 1 || job->workload->parallel.pp > 1 || job->workload->parallel.cp > 1 || job->workload->parallel.ep > 1;
+    ap_diag_add(p->diags, asked ? AP_WARNING : AP_ERROR, 813, AP_NO_POS, "%s: it fits as tp%.0f pp%.0f cp%.0f ep%.0f, which the arguments of %s cannot say%s",
+                p->target, ap_or(p->tp, 1), ap_or(p->pp, 1), ap_or(p->cp, 1), ap_or(p->ep, 1), p->stack ? p->stack : p->framework,
+                asked ? ": the script must set it up itself" : "")->hint = "take a stack that can: --stack megatron";
+    return asked ? AP_OK : AP_INFEASIBLE;
+}
+
 ap_status ap_emit_plan_make(const ap_emit_request *request, const ap_emit_kind *kind, ap_arena *arena, ap_diags *diags, ap_emit_plan *ret)
 {
     *ret = (ap_emit_plan){.request = request, .settings = request->settings, .arena = arena, .diags = diags, .result = request->result};
@@ -239,10 +252,9 @@ ap_status ap_emit_plan_make(const ap_emit_request *request, const ap_emit_kind *
         status = check_texts(ret);
     if (status != AP_OK)
         return status;
-    if (!ap_emit_layout_can_be_said(request->search->catalog, request->search->job, request->result->plan))
-        ap_diag_add(diags, AP_WARNING, 813, AP_NO_POS, "%s: the arguments of %s cannot say tp%.0f pp%.0f cp%.0f ep%.0f: the script must set it up itself",
-                    ret->target, ret->stack, ap_or(ret->tp, 1), ap_or(ret->pp, 1), ap_or(ret->cp, 1), ap_or(ret->ep, 1))->hint =
-            "or take a stack that can: --stack megatron";
+    status = check_layout(ret);
+    if (status != AP_OK)
+        return status;
     ap_emit_take_guard(ret, kind);
     ap_emit_training_args(ret);
     ap_emit_bind_scope(ret);

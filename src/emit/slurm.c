@@ -20,16 +20,23 @@ static ap_status check_words(ap_emit_plan *p, const char *gres)
     return status;
 }
 
-/* The site's own type, else the name that Slurm's detection gives the card, else the catalog's. */
+/* The site's own type, else the name that Slurm's detection gives the card (the driver's, in lower case with
+ * underscores), else what sites often call it, else the catalog's. */
 static const char *gres_type(const ap_emit_plan *p)
 {
     const ap_catalog *catalog = p->request->search->catalog;
     if (p->settings->gres)
         return p->settings->gres;
-    const char *name = ap_emit_spelling(catalog, "slurm", "gres", p->chip_info);
-    if (name && ap_starts_with(name, "gpu:"))
-        return name + strlen("gpu:");
-    return p->chip_info->id;
+    const char *name = ap_emit_spelling(catalog, "slurm", "gres type", p->chip_info);
+    const char *detected = name && ap_starts_with(name, "gpu:nvidia") ? name : NULL;
+    const char *device = ap_emit_spelling(catalog, p->amd ? "torch (ROCm)" : "nvidia-smi/torch", NULL, p->chip_info);
+    if (!detected && device) {
+        char *type = ap_str_lower(p->arena, device);
+        for (char *c = type; *c; c++)
+            *c = *c == ' ' ? '_' : *c;
+        return type;
+    }
+    return name && ap_starts_with(name, "gpu:") ? name + strlen("gpu:") : p->chip_info->id;
 }
 
 static void explain(ap_emit_plan *p, const char *gres)

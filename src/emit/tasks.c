@@ -33,6 +33,12 @@ static ap_status unknown_cloud(ap_emit_plan *p, const char *tool)
     return AP_USAGE;
 }
 
+static ap_status refuse_slices(ap_emit_plan *p, const char *why)
+{
+    ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "%s: %s", p->target, why)->hint = "write emit gke-tpu";
+    return AP_USAGE;
+}
+
 /* ---- SkyPilot ----------------------------------------------------------------------------------------------------- */
 
 /* A market place has neither regions nor machine types that can be asked for. */
@@ -111,6 +117,8 @@ ap_status ap_emit_skypilot(ap_emit_plan *p)
     const char *cloud = p->cloud ? cloud_of(p->cloud, true) : NULL;
     if (p->cloud && !cloud)
         return unknown_cloud(p, "SkyPilot");
+    if (p->tpu && p->machines > 1)
+        return refuse_slices(p, "SkyPilot does not start one job on several slices");
     const char *name = skypilot_name(p, catalog);
     if (!name && !p->cpu_only && !p->instance) {
         ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "SkyPilot has no name for %s", p->chip_name)->hint = "name an instance: --on CLOUD/INSTANCE";
@@ -118,7 +126,8 @@ ap_status ap_emit_skypilot(ap_emit_plan *p)
     }
     const char *infra = cloud ? infra_of(p->arena, cloud, p->result) : NULL;
     ap_scope_text(p->scope, "accelerator", name && !p->cpu_only ? ap_arena_printf(p->arena, "%s:%.0f", name, p->tpu ? 1 : p->chips_per_node) : NULL);
-    ap_scope_number(p->scope, "task_nodes", p->tpu ? p->machines : p->nodes);
+    /* A slice is one accelerator of one node, whatever its hosts. */
+    ap_scope_number(p->scope, "task_nodes", p->tpu ? AP_UNKNOWN : p->nodes);
     ap_scope_text(p->scope, "infra", infra);
     ap_scope_list(p->scope, "others");
     add_others(p, infra ? infra : "any");
@@ -128,6 +137,7 @@ ap_status ap_emit_skypilot(ap_emit_plan *p)
     ap_scope_text(p->scope, "runtime_version", p->tpu ? ap_emit_tpu_runtime(p->chip_info) : NULL);
     ap_scope_text(p->scope, "docker_image", p->image ? ap_arena_printf(p->arena, "docker:%s", p->image) : NULL);
     ap_scope_flag(p->scope, "no_workdir", !p->settings->workdir);
+    ap_scope_flag(p->scope, "rendezvous", p->multi_node && !p->tpu);
     ap_emit_why(p, "autostop", "after %.0f idle minutes the machines are torn down, also when the job failed", p->idle_min);
     ap_emit_why(p, "timeout", "the bill guard: ends the training after %s, then autostop ends the bill", p->limit_text);
     if (p->spot)
@@ -159,6 +169,8 @@ ap_status ap_emit_dstack(ap_emit_plan *p)
     const char *backend = p->cloud ? cloud_of(p->cloud, false) : NULL;
     if (p->cloud && !backend)
         return unknown_cloud(p, "dstack");
+    if (p->tpu && p->nodes > 1)
+        return refuse_slices(p, "dstack runs only slices of one host");
     const char *name = p->tpu ? p->instance : gpuhunt_name(p);
     if (!name && !p->cpu_only) {
         ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "dstack has no name for %s", p->chip_name)->hint = "write emit docker or emit k8s";

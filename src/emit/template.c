@@ -262,7 +262,7 @@ static const char *render_until(renderer *r, const char *from, const ap_scope *s
         if (t.kind == TAG_NONE) {
             ap_sbuf_add(r->out, from);
             if (end != TAG_NONE)
-                complain(r, from, NULL, end == TAG_END_IF ? "{{/if}} is missing" : "{{/each}} is missing");
+                complain(r, from + strlen(from), NULL, end == TAG_END_IF ? "{{/if}} is missing" : "{{/each}} is missing");
             return from + strlen(from);
         }
         if (t.start > from)

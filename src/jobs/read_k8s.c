@@ -185,7 +185,7 @@ static void take_label(k8s_reader *k, const char *key, const ap_node *value)
                strcmp(key, "cloud.google.com/machine-type") == 0 || strcmp(key, "karpenter.sh/instance-type") == 0) {
         ap_take_text(r, &r->facts->t.instance, text, value->pos);
     } else if (strcmp(key, "nvidia.com/gpu.product") == 0 || strcmp(key, "karpenter.k8s.aws/instance-gpu-name") == 0 ||
-               strcmp(key, "gpu.nvidia.com/class") == 0 || strcmp(key, "accelerator") == 0) {
+               strcmp(key, "gpu.nvidia.com/class") == 0 || strcmp(key, "accelerator") == 0 || strcmp(key, "amd.com/gpu.product-name") == 0) {
         r->facts->chips.provider = "kubernetes";
         ap_jobfacts_add_chip(r->facts, text, value->pos);
     } else if (strcmp(key, "cloud.google.com/gke-spot") == 0 || strcmp(key, "cloud.google.com/gke-preemptible") == 0) {
@@ -241,7 +241,7 @@ static void take_volumes(k8s_reader *k, const ap_node *spec)
         const ap_node *volume = volumes->as.list.items[i], *empty = ap_node_get(volume, "emptyDir");
         if (empty && ap_streq(ap_node_text(ap_node_get(empty, "medium")), "Memory")) {
             ap_node_with(&n->shm_bytes, ap_foreign_bytes, ap_node_get(empty, "sizeLimit"));
-            ap_set_num(&n->shm_bytes, (double)INFINITY, volume->pos);
+            ap_set_num(&n->shm_bytes, INFINITY, volume->pos);
         }
         for (size_t j = 0; j < sizeof lasting / sizeof *lasting; j++)
             if (ap_node_get(volume, lasting[j])) {

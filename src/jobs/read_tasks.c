@@ -15,6 +15,12 @@ static void take_accelerator(ap_jobreader *r, const char *text, const ap_node *c
     }
     const char *colon = strchr(text, ':');
     double value = 1;
+    const char *name = ap_arena_strndup(r->arena, text, colon ? (size_t)(colon - text) : strlen(text)), *dash = strrchr(name, '-');
+    if (ap_starts_with(name, "tpu-v") && dash > name + 4 && isdigit((unsigned char)dash[1])) {
+        /* A slice by its accelerator type; its count is that of slices. */
+        ap_take_text(r, &r->facts->t.tpu_type, name, pos);
+        return;
+    }
     const char *number = count && !ap_node_is_null(count) ? ap_node_text(count) : colon ? colon + 1 : NULL;
     if (number && !ap_foreign_num(number, &value))
         value = AP_UNKNOWN;
@@ -100,9 +106,9 @@ void ap_read_skypilot(ap_jobreader *r)
     ap_jobnums *n = &r->facts->n;
     ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "name"));
     ap_node_num(&n->nodes, ap_node_get(r->root, "num_nodes"));
-    if (!ap_node_get(r->root, "num_nodes"))
-        ap_set_num(&n->nodes, 1, r->root->pos);
     take_resources(r, ap_node_get(r->root, "resources"));
+    if (!ap_node_get(r->root, "num_nodes") && !r->facts->t.tpu_type.value)
+        ap_set_num(&n->nodes, 1, r->root->pos);
     take_mounts(r, ap_node_get(r->root, "file_mounts"));
     const ap_node *volumes = ap_node_get(r->root, "volumes");
     if (volumes && volumes->kind == AP_NODE_MAP && volumes->as.map.count > 0)
