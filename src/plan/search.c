@@ -89,24 +89,35 @@ static void reject(ap_search *search, const char *target, const ap_finding *why,
         (ap_rejection){target, why->id, why->message, nearness};
 }
 
-/* One priced offer of a plan that fits: a result, or a rejection by the limits. */
-static bool offer_result(ap_search *search, const ap_plan *plan, const ap_hardware *hw, const ap_price *price, int pricing)
+/* One priced offer of a plan that fits. */
+typedef struct offer {
+    const ap_plan *plan;
+    const ap_hardware *hw;
+    const ap_price *price;
+    int pricing;
+    const char *target;
+    const ap_finding *refused; /* by a rule or policy: another region may pass */
+} offer;
+
+/* A result, a rejection by the limits, or a refusal that is not yet recorded. */
+static bool offer_result(ap_search *search, offer *o)
 {
-    ap_result result = {.hw = *hw};
+    ap_result result = {.hw = *o->hw};
     double nearness;
-    ap_result_fill(search, plan, price, pricing, &result);
+    o->refused = NULL;
+    ap_result_fill(search, o->plan, o->price, o->pricing, &result);
     if (!(result.usd_per_h >= 0))
         return false;
-    result.target = target_text(search->arena, hw->instance, hw->machines, price->region, pricing);
+    result.target = o->target = target_text(search->arena, o->hw->instance, o->hw->machines, o->price->region, o->pricing);
     const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
-    if (!limit && search->reasons) {
-        limit = ap_reasons_refuse_result(search->reasons, &result);
-        nearness = HUGE_VAL;
-    }
     if (limit) {
         reject(search, result.target, limit, nearness);
         return false;
     }
+    if (search->reasons)
+        o->refused = ap_reasons_refuse_result(search->reasons, &result);
+    if (o->refused)
+        return false;
     *AP_PUSH(search->arena, search->results, search->result_count, search->result_capacity) = result;
     return true;
 }
@@ -117,20 +128,46 @@ static bool every_region_wanted(const ap_search *search)
            search->job->objective == AP_BY_CO2;
 }
 
-/* Cheapest region of a pricing kind, or NULL; counts how many there are. */
-static const ap_price *cheapest(const ap_search *search, const ap_instance *instance, int pricing, size_t *ret_count)
+static bool is_offered(const ap_search *search, const ap_instance *instance, const ap_price *price, int pricing)
+{
+    return ap_price_usd(price, pricing) >= 0 && ap_filter_region(search, instance, price->region);
+}
+
+/* Cheapest region of a pricing kind that is not cheaper than `after` (NULL: of all), or NULL; of equal prices the first. */
+static const ap_price *cheapest(const ap_search *search, const ap_instance *instance, int pricing, const ap_price *after)
 {
     const ap_price *best = NULL;
-    *ret_count = 0;
     for (size_t i = 0; i < instance->prices.count; i++) {
         const ap_price *price = &instance->prices.items[i];
-        if (!(ap_price_usd(price, pricing) >= 0) || !ap_filter_region(search, instance, price->region))
+        double usd = ap_price_usd(price, pricing), least = after ? ap_price_usd(after, pricing) : 0;
+        if (!is_offered(search, instance, price, pricing) || usd < least || (after && usd == least && price <= after))
             continue;
-        ++*ret_count;
-        if (!best || ap_price_usd(price, pricing) < ap_price_usd(best, pricing))
+        if (!best || usd < ap_price_usd(best, pricing))
             best = price;
     }
     return best;
+}
+
+/* The cheapest region that no rule or policy refuses. When all are refused the refusal of the cheapest is told. */
+static bool offer_cheapest(ap_search *search, offer *o)
+{
+    const ap_instance *instance = o->hw->instance;
+    size_t count = 0, refused = 0, before = search->result_count;
+    offer first = {0};
+    for (size_t i = 0; i < instance->prices.count; i++)
+        count += is_offered(search, instance, &instance->prices.items[i], o->pricing) ? 1 : 0;
+    for (o->price = NULL; (o->price = cheapest(search, instance, o->pricing, o->price));) {
+        bool accepted = offer_result(search, o);
+        if (accepted)
+            search->results[before].other_regions = count - 1 - refused;
+        if (accepted || !o->refused)
+            return accepted;
+        if (refused++ == 0)
+            first = *o;
+    }
+    if (refused)
+        reject(search, first.target, first.refused, HUGE_VAL);
+    return false;
 }
 
 /* Every offer of one hardware. Returns whether any result came of it. */
@@ -138,20 +175,20 @@ static bool price_plan(ap_search *search, const ap_plan *plan, const ap_hardware
 {
     bool any = false;
     for (int pricing = AP_PRICE_ON_DEMAND; pricing <= AP_PRICE_RESERVED_3Y; pricing++) {
+        offer o = {.plan = plan, .hw = hw, .pricing = pricing};
         if (!ap_filter_pricing(search, pricing))
             continue;
         if (!every_region_wanted(search)) {
-            size_t count, before = search->result_count;
-            const ap_price *price = cheapest(search, hw->instance, pricing, &count);
-            any = (price && offer_result(search, plan, hw, price, pricing)) || any;
-            if (search->result_count > before)
-                search->results[before].other_regions = count - 1;
+            any = offer_cheapest(search, &o) || any;
             continue;
         }
         for (size_t i = 0; i < hw->instance->prices.count; i++) {
-            const ap_price *price = &hw->instance->prices.items[i];
-            if (ap_filter_region(search, hw->instance, price->region))
-                any = offer_result(search, plan, hw, price, pricing) || any;
+            o.price = &hw->instance->prices.items[i];
+            if (!ap_filter_region(search, hw->instance, o.price->region))
+                continue;
+            any = offer_result(search, &o) || any;
+            if (o.refused)
+                reject(search, o.target, o.refused, HUGE_VAL);
         }
     }
     return any;
@@ -275,9 +312,8 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
 /* Does any region and pricing kind that the user admits have a price? */
 static bool has_price(const ap_search *search, const ap_instance *instance)
 {
-    size_t count;
     for (int pricing = AP_PRICE_ON_DEMAND; pricing <= AP_PRICE_RESERVED_3Y; pricing++)
-        if (ap_filter_pricing(search, pricing) && cheapest(search, instance, pricing, &count))
+        if (ap_filter_pricing(search, pricing) && cheapest(search, instance, pricing, NULL))
             return true;
     return false;
 }
