@@ -62,7 +62,7 @@ $(B)/libcore.a: $(call obj,$(LIB_SRC))
 	$(Q)$(AR) rcs $@ $^
 $(B)/mkimage: $(call obj,tools/mkimage.c) $(B)/libcore.a
 	$(Q)$(CC) $(LINK_$(VARIANT)) $(LDFLAGS) $^ $(LIBS) -o $@
-$(B)/catalog.img: $(B)/mkimage $(DATA) $(wildcard docs/model.md docs/diagnostics.md)
+$(B)/catalog.img: $(B)/mkimage $(DATA) $(wildcard docs/model.md docs/model-other.md docs/diagnostics.md)
 	$(Q)$(B)/mkimage data $@
 $(B)/obj/src/catalog/builtin.o: private ALL_CFLAGS += -DAP_IMAGE_PATH='"$(B)/catalog.img"'
 $(B)/obj/src/catalog/builtin.o: $(B)/catalog.img

@@ -71,7 +71,7 @@ static ap_status add_rules(const char *dir, const char *section, ap_arena *arena
 /* Pages that `accelpick explain` looks things up in. A page that is not written yet is left out. */
 static ap_status add_pages(const char *dir, ap_arena *arena, ap_diags *diags, ap_sbuf *image)
 {
-    static const char *const pages[] = {"model.md", "diagnostics.md"};
+    static const char *const pages[] = {"model.md", "model-other.md", "diagnostics.md"};
     ap_status status = AP_OK;
     for (size_t i = 0; i < sizeof pages / sizeof *pages && status == AP_OK; i++) {
         const char *path = ap_arena_printf(arena, "%s/../docs/%s", dir, pages[i]);

@@ -8,7 +8,7 @@
 #include "view/rules.h"
 #include "view/view.h"
 
-static const char *const sections[] = {"docs/diagnostics.md", "docs/model.md"};
+static const char *const sections[] = {"docs/diagnostics.md", "docs/model.md", "docs/model-other.md"};
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 
 static const char *page_text(size_t index, size_t *ret_len)

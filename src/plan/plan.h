@@ -23,6 +23,8 @@ typedef struct ap_finding {
     const char *message;
     const char *fix;           /* what to do about it, or NULL */
     ap_text_map facts;         /* what the rule looked at: fact -> value with unit; filled for results that are shown */
+    const char *policy;        /* name of the policy whose rule this is, or NULL */
+    bool broken;               /* an enforced policy is broken: exit code 1 of estimate and check */
     bool preferred;            /* speaks for the hardware, where other reasons only say what to know about it */
 } ap_finding;
 
@@ -64,6 +66,7 @@ typedef struct ap_result {
 
 typedef struct ap_rejection {
     const char *target, *rule, *message;
+    const char *policy;        /* whose rule it is, or NULL */
     double nearness;           /* how far from feasible, for the order: 1.1 = 10 % over the limit; larger is farther */
 } ap_rejection;
 

@@ -41,6 +41,8 @@ static const ap_finding *finding_of(ap_reasons *reasons, const ap_rule_hit *hit)
     ap_arena *arena = reasons->search->arena;
     ap_finding *finding = AP_NEW(arena, ap_finding);
     finding->id = hit->item->rule->id;
+    finding->policy = hit->item->policy ? hit->item->file->policy : NULL;
+    finding->broken = hit->item->policy && hit->item->enforce && hit->item->severity == AP_ERROR;
     finding->message = hit->undecided ? ap_arena_printf(arena, "%s: cannot be decided, %s", hit->item->rule->title, ap_rule_why_undecided(hit, arena))
                                       : ap_rule_message(reasons->all, hit->item->rule->because, reasons->values, arena);
     return finding;
@@ -103,8 +105,9 @@ static ap_text_map facts_of(const ap_reasons *reasons, const ap_rule_hit *hit)
     return map;
 }
 
-/* What speaks for the hardware comes before what is only worth knowing. */
-static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
+/* What speaks for the hardware comes before what is only worth knowing, and a broken policy before everything. Returns
+ * whether it is one. */
+static bool add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
 {
     ap_finding *items = AP_NEW_ARRAY(reasons->search->arena, ap_finding, list->count + 1); /* a handful at most */
     ap_finding finding = *finding_of(reasons, hit);
@@ -112,8 +115,8 @@ static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
     finding.facts = facts_of(reasons, hit);
     finding.preferred = hit->item->action == AP_RULE_PREFER && hit->item->weight > 0;
     size_t at = list->count;
-    if (finding.preferred)
-        for (at = 0; at < list->count && list->items[at].preferred;)
+    if (finding.preferred || finding.broken)
+        for (at = 0; at < list->count && (finding.broken ? list->items[at].broken : list->items[at].preferred);)
             at++;
     if (at)
         memcpy(items, list->items, at * sizeof *items);
@@ -122,6 +125,7 @@ static void add(ap_reasons *reasons, ap_findings *list, const ap_rule_hit *hit)
         memcpy(items + at + 1, list->items + at, (list->count - at) * sizeof *items);
     list->items = items;
     list->count++;
+    return finding.broken;
 }
 
 bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
@@ -137,8 +141,7 @@ bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
             bool bad = item->action == AP_RULE_REJECT || item->action == AP_RULE_WARN || item->weight < 0;
             if (reasons->hits[i].undecided && !item->policy)
                 continue;
-            broken = broken || (item->policy && item->enforce && item->severity == AP_ERROR);
-            add(reasons, bad ? &result->warnings : &result->reasons, &reasons->hits[i]);
+            broken = add(reasons, bad ? &result->warnings : &result->reasons, &reasons->hits[i]) || broken;
         }
     }
     ap_result_warn_of_spot(result, reasons->search->arena);

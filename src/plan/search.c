@@ -86,7 +86,7 @@ static const ap_finding *over(const ap_search *search, const char *id, const cha
 static void reject(ap_search *search, const char *target, const ap_finding *why, double nearness)
 {
     *AP_PUSH(search->arena, search->rejected, search->rejected_count, search->rejected_capacity) =
-        (ap_rejection){target, why->id, why->message, nearness};
+        (ap_rejection){target, why->id, why->message, why->policy, nearness};
 }
 
 /* One priced offer of a plan that fits. */
@@ -334,6 +334,10 @@ static void search_rig(ap_search *search, const ap_rig *rig)
     double nearness;
     ap_result_fill(search, plan, NULL, AP_PRICE_ON_DEMAND, &result);
     const ap_finding *limit = ap_result_over_limit(search, &result, &nearness);
+    if (!limit && search->reasons) {
+        limit = ap_reasons_refuse_result(search->reasons, &result);
+        nearness = HUGE_VAL;
+    }
     if (limit)
         reject(search, name, limit, nearness);
     else

@@ -124,6 +124,57 @@ static const char *row_text(line head, line row, ap_arena *arena)
     return out.text;
 }
 
+/* The bold word at `at`: "**M-80 histograms.**" -> "M-80"; empty when there is none. */
+static line bold_id(const char *page, size_t len, size_t at)
+{
+    if (at + 2 >= len || page[at] != '*' || page[at + 1] != '*')
+        return (line){page + at, 0};
+    size_t start = at + 2, end = start;
+    while (end < len && is_id_char(page[end]))
+        end++;
+    bool numbered = end - start >= 3 && page[end - 1] >= '0' && page[end - 1] <= '9' && memchr(page + start, '-', end - start);
+    return (line){page + start, numbered ? end - start : 0};
+}
+
+/* Lines of a paragraph as one line; blank lines and tables stay. */
+static const char *joined_lines(const char *text, size_t len, ap_arena *arena)
+{
+    char *out = ap_arena_strndup(arena, text, len);
+    for (size_t i = 0; i < len; i++)
+        if (out[i] == '\n' && i > 0 && text[i - 1] != '\n' && i + 1 < len && !strchr("\n|-", text[i + 1]))
+            out[i] = ' ';
+    return out;
+}
+
+/* A formula inside a paragraph: from its bold id to the next one or the end of the section. */
+static bool find_bold(const char *page, size_t len, const char *id, ap_arena *arena, ap_page_entry *ret)
+{
+    size_t at = 0, end, body;
+    while (at < len && !equals(bold_id(page, len, at), id))
+        at++;
+    if (at >= len)
+        return false;
+    const char *title = bold_id(page, len, at).text + strlen(id);
+    size_t title_len = 0, left = len - (size_t)(title - page);
+    while (title_len + 1 < left && (title[title_len] != '*' || title[title_len + 1] != '*'))
+        title_len++;
+    body = (size_t)(title - page) + title_len + 2;
+    for (end = body; end < len && bold_id(page, len, end).len == 0; end++)
+        if (page[end] == '\n' && end + 1 < len && page[end + 1] == '#')
+            break;
+    for (; title_len && strchr(" .", *title); title_len--)
+        title++;
+    while (title_len && title[title_len - 1] == '.')
+        title_len--;
+    for (; body < end && strchr(" \n", page[body]); body++)
+        ;
+    while (end > body && strchr(" \n", page[end - 1]))
+        end--;
+    ret->title = ap_arena_strndup(arena, title, title_len);
+    ret->text = joined_lines(page + (body < end ? body : end), body < end ? end - body : 0, arena);
+    return true;
+}
+
 bool ap_page_find(const char *page, size_t len, const char *id, ap_arena *arena, ap_page_entry *ret)
 {
     line l, heading = {"", 0}, head = {NULL, 0}, before = {NULL, 0};
@@ -147,7 +198,7 @@ bool ap_page_find(const char *page, size_t len, const char *id, ap_arena *arena,
             return true;
         }
     }
-    return false;
+    return find_bold(page, len, id, arena, ret);
 }
 
 const char *ap_page_next_id(const char *page, size_t len, size_t *cursor, ap_arena *arena)

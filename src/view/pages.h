@@ -1,5 +1,5 @@
-/* Looking an id up in a page of the documentation: a section whose heading names it, or a row of a table that starts with
- * it. The pages are Markdown and are compiled into the program, so that the documentation is the explanation. */
+/* Looking an id up in a page of the documentation: a section whose heading names it, a row of a table that starts with it,
+ * or a formula that begins in bold with it. The pages are Markdown and are compiled into the program, so that the documentation is the explanation. */
 #ifndef AP_VIEW_PAGES_H
 #define AP_VIEW_PAGES_H
 

@@ -94,6 +94,8 @@ static ap_value *rejected_value(ap_arena *arena, const ap_search *search)
         ap_value_put(arena, item, "target", ap_value_text(arena, search->rejected[i].target));
         ap_value_put(arena, item, "rule", ap_value_text(arena, search->rejected[i].rule));
         ap_value_put(arena, item, "message", ap_value_text(arena, search->rejected[i].message));
+        if (search->rejected[i].policy)
+            ap_value_put(arena, item, "policy", ap_value_text(arena, search->rejected[i].policy));
         ap_value_push(arena, list, item);
     }
     return list;
@@ -113,6 +115,13 @@ static ap_value *advice_value(ap_arena *arena, const ap_advice *advice, size_t c
     return list;
 }
 
+/* "policy eu-only broken: us-east-1 is in north-america [AP6010]. Use --region …" */
+static const char *finding_text(ap_arena *arena, const ap_finding *f)
+{
+    const char *who = f->policy ? ap_arena_printf(arena, "policy %s%s: ", f->policy, f->broken ? " broken" : "") : "";
+    return ap_arena_printf(arena, "%s%s [%s]%s%s", who, f->message, f->id, f->fix ? ". " : "", f->fix ? f->fix : "");
+}
+
 void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *findings)
 {
     ap_value *bullets = ap_value_list(doc->arena);
@@ -121,12 +130,10 @@ void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *fin
         const ap_finding *f = &findings->items[i];
         if (view.preferred >= 0 && f->preferred != (view.preferred == 1))
             continue;
-        if (view.most && bullets->as.list.count == view.most)
+        if (view.most && bullets->as.list.count >= view.most && !f->policy)
             left++;
         else
-            ap_value_push(doc->arena, bullets,
-                          ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s [%s]%s%s", f->message, f->id,
-                                                                    f->fix ? ". " : "", f->fix ? f->fix : "")));
+            ap_value_push(doc->arena, bullets, ap_value_text(doc->arena, finding_text(doc->arena, f)));
     }
     if (left)
         ap_value_push(doc->arena, bullets, ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%zu more in --json", left)));
@@ -154,24 +161,6 @@ static void add_price_dates(ap_doc *doc, const ap_search *search, size_t limit)
         ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices of %s; their sources: -f wide.", newest);
     else
         ap_doc_paragraph(doc, "Ranges are the 80 %% band (p10–p90). Prices of %s to %s; date and source of each: -f wide.", oldest, newest);
-}
-
-static void add_rejections(ap_doc *doc, const ap_search *search, bool all)
-{
-    size_t shown = all ? search->rejected_count : search->result_count == 0 ? 5 : 0;
-    if (search->rejected_count == 0)
-        return;
-    if (shown == 0) {
-        ap_doc_paragraph(doc, "%zu machines were not feasible (see --why-not).", search->rejected_count);
-        return;
-    }
-    ap_value *bullets = ap_value_list(doc->arena);
-    for (size_t i = 0; i < search->rejected_count && i < shown; i++)
-        ap_value_push(doc->arena, bullets,
-                      ap_value_text(doc->arena, ap_arena_printf(doc->arena, "%s: %s [%s]", search->rejected[i].target,
-                                                                search->rejected[i].message, search->rejected[i].rule)));
-    ap_doc_heading(doc, search->result_count == 0 ? "Nothing is feasible. Nearest misses" : "Not feasible");
-    ap_doc_bullets(doc, bullets);
 }
 
 static void add_advice(ap_doc *doc, const ap_advice *advice, size_t count)
@@ -235,6 +224,6 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
         ap_view_findings(doc, (ap_findings_view){"Beware", -1, MOST_NOTES}, &first->warnings);
     }
     add_advice(doc, advice, advice_count);
-    add_rejections(doc, search, options->why_not);
+    ap_view_rejections(doc, search, options);
     return doc;
 }

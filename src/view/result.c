@@ -132,6 +132,10 @@ static ap_value *findings_value(ap_arena *arena, const ap_findings *findings)
         ap_value *item = ap_value_map(arena);
         ap_put_text(arena, item, "id", findings->items[i].id);
         ap_put_text(arena, item, "message", findings->items[i].message);
+        if (findings->items[i].policy) {
+            ap_put_text(arena, item, "policy", findings->items[i].policy);
+            ap_value_put(arena, item, "broken", ap_value_bool(arena, findings->items[i].broken));
+        }
         if (findings->items[i].fix)
             ap_put_text(arena, item, "fix", findings->items[i].fix);
         if (findings->items[i].facts.count)

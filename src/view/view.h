@@ -34,6 +34,8 @@ typedef struct ap_findings_view {
     size_t most;
 } ap_findings_view;
 void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *findings);
+/* What cannot run the job: a count, the nearest when nothing can, or with --why-not all by reason. */
+void ap_view_rejections(ap_doc *doc, const ap_search *search, const ap_view_options *options);
 
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
                                const ap_view_options *options);
