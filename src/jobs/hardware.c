@@ -13,225 +13,6 @@ bool ap_job_has_format(const ap_judge *j, ap_jobformat format)
     return false;
 }
 
-/* -- names ---------------------------------------------------------------------------------------------------------------------- */
-
-static bool found_any(const ap_chip_match *match)
-{
-    return match->chip || match->choice_count > 0;
-}
-
-/* Every chip whose id goes on from the name: a100 -> a100-sxm4-40gb, a100-pcie-80gb … With `gigabytes`, only cards of
- * that size. */
-static ap_chip_match find_series(const ap_judge *j, const char *name, double gigabytes)
-{
-    ap_chip_match match = {.count = 1};
-    const ap_catalog *catalog = j->request->catalog;
-    size_t len = strlen(name);
-    for (size_t i = 0; len >= 2 && i < catalog->chips.count; i++) {
-        const ap_chip *chip = &catalog->chips.items[i];
-        bool size = !ap_known(gigabytes) || fabs(chip->memory.size / 1073741824.0 - gigabytes) < 0.08 * gigabytes;
-        bool same = strcmp(chip->id, name) == 0 && ap_known(gigabytes), longer = strncmp(chip->id, name, len) == 0 && chip->id[len] == '-';
-        if (size && (same || longer) && match.choice_count < sizeof match.choices / sizeof *match.choices)
-            match.choices[match.choice_count++] = chip;
-    }
-    match.known = match.choice_count > 0;
-    if (match.choice_count == 1) {
-        match.chip = match.choices[0];
-        match.choice_count = 0;
-    }
-    return match;
-}
-
-/* a100-40gb, v100-32g, a100-80: a series and the size of the card. */
-static ap_chip_match find_sized(const ap_judge *j, const char *name)
-{
-    size_t len = strlen(name), end = len;
-    if (len > 2 && name[len - 1] == 'b' && name[len - 2] == 'g')
-        end -= 2;
-    else if (len > 1 && name[len - 1] == 'g')
-        end -= 1;
-    size_t start = end;
-    while (start > 0 && isdigit((unsigned char)name[start - 1]))
-        start--;
-    double size;
-    const char *digits = ap_arena_strndup(j->arena, name + start, end - start);
-    if (start < 2 || name[start - 1] != '-' || !ap_num_parse(digits, &size) || size < 8)
-        return (ap_chip_match){.count = 1};
-    return find_series(j, ap_arena_strndup(j->arena, name, start - 1), size);
-}
-
-/* Site names vary in case and separators: a100_80gb, A100-SXM4-80GB, rtxa5000, nvidia_h100. */
-static ap_chip_match find_spelling(ap_judge *j, const char *provider, const char *name)
-{
-    const ap_catalog *catalog = j->request->catalog;
-    ap_chip_match match = ap_catalog_find_chip_at(catalog, provider, name);
-    /* a site's bare "a100" is any of the series, whatever single card another source means by it */
-    if (ap_streq(provider, "slurm")) {
-        ap_chip_match all = find_series(j, ap_str_lower(j->arena, name), AP_UNKNOWN);
-        if (all.choice_count > match.choice_count && all.choice_count > 1)
-            return all;
-    }
-    if (found_any(&match))
-        return match;
-    char *dashed = ap_str_lower(j->arena, name);
-    for (char *c = dashed; *c; c++)
-        if (*c == '_' || *c == ' ' || *c == '.')
-            *c = '-';
-    match = ap_catalog_find_chip_at(catalog, provider, dashed);
-    static const char *const prefixes[] = {"nvidia-tesla-", "nvidia-", "tesla-", "gpu-", "amd-", "geforce-", "gpu:", "quadro-"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !found_any(&match); i++)
-        if (ap_starts_with(dashed, prefixes[i]))
-            match = ap_catalog_find_chip_at(catalog, provider, dashed + strlen(prefixes[i]));
-    if (!found_any(&match) && ap_starts_with(dashed, "rtx") && dashed[3] && dashed[3] != '-')
-        match = ap_catalog_find_chip(catalog, ap_arena_printf(j->arena, "rtx-%s", dashed + 3));
-    if (!found_any(&match))
-        match = find_sized(j, dashed);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !found_any(&match); i++)
-        if (ap_starts_with(dashed, prefixes[i]))
-            match = find_sized(j, dashed + strlen(prefixes[i]));
-    if (!found_any(&match))
-        match = find_series(j, dashed, AP_UNKNOWN);
-    return match;
-}
-
-/* "MI300" is the beginning of mi300x and mi300a: a choice that the user must make. */
-static ap_chip_match find_beginning(ap_judge *j, const char *name)
-{
-    ap_chip_match match = {.count = 1};
-    const char *wanted = ap_str_lower(j->arena, name);
-    size_t len = strlen(wanted);
-    const ap_catalog *catalog = j->request->catalog;
-    for (size_t i = 0; len >= 4 && i < catalog->chips.count; i++) {
-        const ap_chip *chip = &catalog->chips.items[i];
-        bool begins = ap_starts_with(chip->id, wanted) && isalpha((unsigned char)chip->id[len]) && isdigit((unsigned char)wanted[len - 1]);
-        if (begins && match.choice_count < sizeof match.choices / sizeof *match.choices)
-            match.choices[match.choice_count++] = chip;
-    }
-    match.known = match.choice_count > 1;
-    if (match.choice_count < 2)
-        match.choice_count = 0;
-    return match;
-}
-
-static bool memory_admits(const ap_judge *j, const ap_chip *chip)
-{
-    const ap_jobnums *n = &j->f->n;
-    double low = n->chip_memory_low_bytes.value, high = n->chip_memory_high_bytes.value;
-    return !(chip->memory.size < low * 0.95) && !(chip->memory.size > high * 1.03);
-}
-
-static void add_chip(ap_judge *j, const ap_chip *chip)
-{
-    ap_checkjob *job = j->job;
-    if (!memory_admits(j, chip))
-        return;
-    for (size_t i = 0; i < job->chip_count; i++)
-        if (job->chips[i] == chip)
-            return;
-    if (job->chip_count < sizeof job->chips / sizeof *job->chips)
-        job->chips[job->chip_count++] = chip;
-}
-
-static bool match_has(const ap_chip_match *match, const ap_chip *chip)
-{
-    if (match->chip == chip)
-        return true;
-    for (size_t i = 0; i < match->choice_count; i++)
-        if (match->choices[i] == chip)
-            return true;
-    return false;
-}
-
-static bool admitted_by(const ap_chip_match *features, size_t count, const ap_chip *chip)
-{
-    for (size_t i = 0; i < count; i++)
-        if (match_has(&features[i], chip))
-            return true;
-    return count == 0;
-}
-
-static void add_match(ap_judge *j, const ap_chip_match *match, const ap_chip_match *features, size_t feature_count)
-{
-    if (match->chip && admitted_by(features, feature_count, match->chip))
-        add_chip(j, match->chip);
-    for (size_t i = 0; !match->chip && i < match->choice_count; i++)
-        if (admitted_by(features, feature_count, match->choices[i]))
-            add_chip(j, match->choices[i]);
-}
-
-static bool names_must_be_chips(const ap_judge *j)
-{
-    switch (j->job->format) {
-    case AP_JF_GHA: case AP_JF_DETERMINED: case AP_JF_SLURM: case AP_JF_MLPERF:
-        return false;
-    default:
-        return true;
-    }
-}
-
-/* A label is taken apart into words; those that the catalog does not know say nothing. */
-static void unknown_chip(ap_judge *j, const ap_jtext *spelling)
-{
-    const char *hint = ap_catalog_suggest(j->request->catalog, "chip", spelling->value, j->arena);
-    if (!names_must_be_chips(j))
-        return;
-    ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, spelling->pos, "no accelerator is called \"%s\"", spelling->value)->hint = hint;
-}
-
-static bool is_label_word(const char *text)
-{
-    return strlen(text) < 2 || (strlen(text) == 2 && !isdigit((unsigned char)text[1]));
-}
-
-static void understand_chips(ap_judge *j)
-{
-    const ap_jobchips *chips = &j->f->chips, *features = &j->f->features;
-    ap_chip_match wanted[AP_JOB_CHIPS_MAX];
-    size_t wanted_count = 0, spelled = 0;
-    for (size_t i = 0; i < features->count; i++) {
-        ap_chip_match match = find_spelling(j, "slurm", features->items[i].value);
-        if (found_any(&match))
-            wanted[wanted_count++] = match;
-    }
-    for (size_t i = 0; i < chips->count; i++) {
-        ap_chip_match match = find_spelling(j, chips->provider, chips->items[i].value);
-        if (!found_any(&match) && !match.known)
-            match = find_beginning(j, chips->items[i].value);
-        if (!names_must_be_chips(j) && is_label_word(chips->items[i].value))
-            continue;
-        if (found_any(&match) && (j->job->format != AP_JF_GHA || spelled == 0)) {
-            size_t before = j->job->chip_count;
-            add_match(j, &match, wanted, wanted_count);
-            if (j->job->chip_count == before)
-                add_match(j, &match, NULL, 0);
-            if (j->job->chip_count == before) { /* of another size than this provider's usual one */
-                match = find_series(j, ap_str_lower(j->arena, chips->items[i].value), AP_UNKNOWN);
-                add_match(j, &match, NULL, 0);
-            }
-            spelled++;
-        } else if (!match.known) {
-            unknown_chip(j, &chips->items[i]);
-        }
-    }
-    for (size_t i = 0; spelled == 0 && i < wanted_count; i++)
-        add_match(j, &wanted[i], NULL, 0);
-    j->job->chips_are_choice = spelled > 1 || (spelled == 0 && wanted_count > 1);
-}
-
-static void chips_from_memory(ap_judge *j)
-{
-    const ap_jobnums *n = &j->f->n;
-    if (j->job->chip_count > 0 || !ap_jnum_stated(&n->chip_memory_low_bytes) || j->f->chips.count > 0)
-        return;
-    /* any card of that size: the largest admitted decides what can fit at all */
-    const ap_catalog *catalog = j->request->catalog;
-    for (size_t i = 0; i < catalog->chips.count; i++) {
-        const ap_chip *chip = &catalog->chips.items[i];
-        if (chip->kind == AP_CHIP_GPU && memory_admits(j, chip) && chip->memory.size > 0.95 * n->chip_memory_high_bytes.value && chip->year >= 2018)
-            add_chip(j, chip);
-    }
-}
-
 /* -- machines -------------------------------------------------------------------------------------------------------------------- */
 
 static const ap_instance *find_instance(ap_judge *j, const char *cloud, const char *name)
@@ -371,7 +152,7 @@ static bool set_slice(ap_judge *j, const tpu_kind *kind, double chips, ap_pos po
     if (!chip || !(chips >= 1))
         return false;
     j->job->chip_count = 0;
-    add_chip(j, chip);
+    ap_chips_add(j, chip);
     if (!ap_jnum_stated(&j->job->chips_per_node))
         j->job->chips_per_node = (ap_jnum){per_host, pos};
     if (!ap_jnum_stated(&j->job->nodes))
@@ -403,9 +184,9 @@ static void understand_device_type(ap_judge *j)
     const char *dash = strrchr(type->value, '-');
     double count;
     if (dash && ap_num_parse(dash + 1, &count) && count <= 16) {
-        ap_chip_match match = find_spelling(j, "gcp", ap_arena_strndup(j->arena, type->value, (size_t)(dash - type->value)));
-        add_match(j, &match, NULL, 0);
-        if (found_any(&match))
+        ap_chip_match match = ap_chips_spelled(j, "gcp", ap_arena_strndup(j->arena, type->value, (size_t)(dash - type->value)));
+        ap_chips_add_match(j, &match, NULL, 0);
+        if (ap_chips_found(&match))
             j->job->chips_per_node = (ap_jnum){count, type->pos};
         else
             ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, type->pos, "no accelerator type is called \"%s\"", type->value);
@@ -432,6 +213,9 @@ static void count_nodes(ap_judge *j)
         job->nodes = n->launch_nodes;
     else if (!said && ap_job_has_format(j, AP_JF_SLURM))
         job->nodes = (ap_jnum){1, {0}};
+    else if (!said && ap_jtext_stated(&j->f->t.launcher) && !ap_streq(j->f->t.launcher.value, "mpirun") &&
+             (ap_job_has_format(j, AP_JF_SHELL) || ap_job_has_format(j, AP_JF_MEGATRON)))
+        job->nodes = (ap_jnum){1, j->f->t.launcher.pos}; /* the launchers' own default */
     else if (!said && ap_known(n->standalone.value) && ap_is(&n->standalone))
         job->nodes = (ap_jnum){1, n->standalone.pos};
 }
@@ -474,11 +258,11 @@ static void chips_of_instance(ap_judge *j)
     const ap_chip *chip = job->instance ? ap_catalog_chip(j->request->catalog, job->instance->chip) : NULL;
     if (!chip || chip->kind == AP_CHIP_CPU)
         return;
-    if (job->chip_count == 0 || match_has(&(ap_chip_match){.choice_count = job->chip_count, .choices = {job->chips[0], job->chips[1], job->chips[2], job->chips[3],
+    if (job->chip_count == 0 || ap_chips_match_has(&(ap_chip_match){.choice_count = job->chip_count, .choices = {job->chips[0], job->chips[1], job->chips[2], job->chips[3],
                                                                                                     job->chips[4], job->chips[5], job->chips[6], job->chips[7]}}, chip)) {
         job->chip_count = 0;
         job->chips_are_choice = false;
-        add_chip(j, chip);
+        ap_chips_add(j, chip);
     }
 }
 
@@ -571,8 +355,8 @@ void ap_understand_hardware(ap_judge *j)
     job->mig = ap_jtext_stated(&j->f->t.input_mode) && j->f->t.input_mode.value && ap_contains_nocase(j->f->t.input_mode.value, "mig-");
     understand_place(j);
     understand_instance(j);
-    understand_chips(j);
-    chips_from_memory(j);
+    ap_chips_understand(j);
+    ap_chips_from_memory(j);
     if (!job->instance_name || job->instance)
         understand_device_type(j);
     for (size_t i = 0; i < j->f->chips.count; i++)

@@ -279,6 +279,8 @@ static ap_node *read_value(toml *t, int depth)
     if (end == start || memchr(t->text + start, 0, end - start))
         fail(t, "expected a value");
     node->text = ap_arena_strndup(t->arena, t->text + start, end - start);
+    if (strpbrk(node->text, " \t") && !strchr(node->text, ':')) /* a date and a time may be parted by a blank */
+        fail(t, "a value with a blank in it needs quotes");
     return node;
 }
 

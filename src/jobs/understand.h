@@ -24,6 +24,16 @@ void ap_find_time(ap_judge *j);
 void ap_find_speed(ap_judge *j);
 void ap_find_oddities(ap_judge *j);
 
+/* spelling.c */
+bool ap_chips_found(const ap_chip_match *match);
+ap_chip_match ap_chips_spelled(ap_judge *j, const char *provider, const char *name);
+void ap_chips_add(ap_judge *j, const ap_chip *chip); /* to the chips that the job may land on */
+/* Those of a match that any of `features` admits (count 0: all). */
+void ap_chips_add_match(ap_judge *j, const ap_chip_match *match, const ap_chip_match *features, size_t feature_count);
+bool ap_chips_match_has(const ap_chip_match *match, const ap_chip *chip);
+void ap_chips_understand(ap_judge *j);
+void ap_chips_from_memory(ap_judge *j);
+
 ap_jobfinding *ap_judge_add(ap_judge *j, ap_fault fault, ap_pos pos, const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool ap_judge_has(const ap_judge *j, ap_fault fault);
 /* The first stated position of several, else the job's first line. */

@@ -59,7 +59,8 @@ bool ap_foreign_placeholder(const char *text)
         bool plain = true;
         for (const char *p = open + 1; p < close && plain; p++)
             plain = isalnum((unsigned char)*p) || strchr(" _-./", *p);
-        if (plain && (isalpha((unsigned char)open[1]) || open[1] == ' '))
+        bool asks = open[1] == ' ' && ap_contains_nocase(open, "your") && close[-1] == ' ';
+        if (plain && (isalpha((unsigned char)open[1]) || asks))
             return true;
     }
     return false;
