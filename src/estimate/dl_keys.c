@@ -127,9 +127,14 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
         ap_keys_addf(ret, "fill", "%s|%s", profile, bits);
         ap_keys_addf(ret, "fill_fit", "%s|%s", profile, bits);
     }
+    if (stack && ap_streq(job->domain, "nlp") && ap_known(ap_dl_seq(job))) /* phases of pre-training pack and pad as they like */
+        ap_keys_addf(ret, "length", "%s|%s|%.0f%s", profile, stack, ap_dl_seq(job),
+                     job->method == AP_METHOD_PRETRAIN ? "p" : "f");
     double container = ap_dl_container_year(job);
-    if (ap_known(container) && !mlperf)
+    if (ap_known(container) && !mlperf) {
         ap_keys_addf(ret, "container", "%s|%.0f", profile, floor(container));
+        ap_keys_addf(ret, "container_bits", "%s|%.0f|%s", profile, floor(container), context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
+    }
     const char *kind = mlperf ? "mlperf" : stack ? stack : "none";
     ap_keys_addf(ret, "run", "%s|%s", job->model->id, kind);
     ap_work work;
