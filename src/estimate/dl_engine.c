@@ -72,8 +72,8 @@ void ap_dl_prepare(ap_est_context *context)
     double *work = context->work;
     ap_dl_prepare_model(context);
     double bytes = work[DL_W_BYTES], units = work[DL_W_UNITS];
-    double flop_per_s = work[DL_W_PEAK] * k[DL_efficiency] * exp(-k[DL_power_exponent] * work[DL_W_WATTS]);
-    double bytes_per_s = work[DL_W_BW] * k[DL_memory_bandwidth];
+    double flop_per_s = work[DL_W_PEAK] * k[DL_efficiency] * exp(-k[DL_power_exponent] * work[DL_W_WATTS] - k[DL_peak_exponent] * work[DL_W_SPEED]);
+    double bytes_per_s = work[DL_W_BW] * k[DL_memory_bandwidth] * pow(work[DL_W_BW] / 1e12, -k[DL_bandwidth_exponent]);
     work[DL_W_COMPUTE_S] = 6.0 * work[DL_W_MAC] * units / flop_per_s;
     work[DL_W_MEMORY_S] = k[DL_passes] * bytes * work[DL_W_ACTS] * units / bytes_per_s;
     work[DL_W_LAUNCH_S] = work[DL_W_LAUNCH] * k[DL_launch] * exp(-k[DL_launch_year] * work[DL_W_CHIP_AGE]);

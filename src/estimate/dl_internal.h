@@ -18,7 +18,7 @@
     X(profile_mac) X(profile_acts) X(profile_units) X(profile_launch) X(profile_params)                                \
     X(class_mac) X(class_mac_power) X(class_acts) X(class_acts_power) X(class_launch) X(class_params)                  \
     X(encoder_acts) X(encoder_scores) X(encoder_launch) X(mlm_share) X(unpadded) X(conv_launch) X(conv_launch_acts)    \
-    X(conv_acts) X(input_core) X(input_format)
+    X(conv_acts) X(input_core) X(input_format) X(peak_exponent) X(bandwidth_exponent)
 
 #define AP_DL_ENUM(id) DL_##id,
 enum { DL_CONSTS(AP_DL_ENUM) DL_CONST_COUNT };
@@ -30,6 +30,7 @@ enum {
     DL_W_BYTES,     /* bytes of an activation */
     DL_W_PATH,      /* ap_dl_path */
     DL_W_WATTS,     /* ln(FLOP/s per watt over the path's usual) */
+    DL_W_SPEED,     /* ln(peak over the path's usual) */
     DL_W_CHIPS, DL_W_IN, DL_W_OUT, /* chips, chips in a fast domain, domains */
     DL_W_LINK, DL_W_LINK_KIND, DL_W_EXCHANGE_LINK, DL_W_NIC, /* B/s one direction, ap_dl_link, B/s, B/s per chip */
     DL_W_CAPACITY,  /* memory bytes of a chip */

@@ -119,10 +119,10 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "suite", suite);
     ap_keys_add(ret, "stack", stack);
     if (stack)
-        ap_keys_addf(ret, "implementation", "%s|%s%s%s", profile, mlperf ? "mlperf" : stack,
-                     ap_streq(suite, "lambda") ? "|lambda" : "",
+        ap_keys_addf(ret, "implementation", "%s|%s%s", profile, mlperf ? "mlperf" : stack,
                      !ap_streq(job->domain, "nlp") ? "" : job->method == AP_METHOD_PRETRAIN ? "|pretrain" : "|finetune");
     if (ap_streq(suite, "lambda")) {
+        ap_keys_addf(ret, "suite_model", "%s|lambda", profile);
         const char *bits = context->work[DL_W_BYTES] < 3.0 ? "16" : "32";
         ap_keys_addf(ret, "fill", "%s|%s", profile, bits);
         ap_keys_addf(ret, "fill_fit", "%s|%s", profile, bits);

@@ -101,6 +101,8 @@ static void complete_path(ap_est_context *context)
     context->work[DL_W_PATH] = (double)path;
     context->work[DL_W_PEAK] = peak;
     context->work[DL_W_BYTES] = bytes;
+    static const double usual_peak[] = {125e12, 80e12, 15e12, 15e12, 120e12, 200e12, 250e12, 3e12};
+    context->work[DL_W_SPEED] = log(peak / usual_peak[path]);
     context->work[DL_W_WATTS] = chip->kind == AP_CHIP_GPU && ap_known(chip->tdp_w) && chip->tdp_w > 0.0
                                     ? log(peak / chip->tdp_w / usual_flop_per_joule[path])
                                     : 0.0;
