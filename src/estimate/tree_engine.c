@@ -11,7 +11,7 @@
 
 #define TREE_CONSTS(X)                                                                                                 \
     X(rate) X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)  \
-    X(overhead) X(overhead_year) X(overhead_chip) X(split_features) X(node_power) X(sync) X(sync_power) X(startup)     \
+    X(overhead) X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync) X(sync_power) X(startup)     \
     X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power) X(feature_power) X(passes)        \
     X(data_startup)
 #define AP_TREE_ENUM(id) TREE_##id,
@@ -168,8 +168,9 @@ static void prepare(ap_est_context *context)
     work[TREE_W_HIST_S] = 0.5 * cells * levels / rate * per_class;
     work[TREE_W_ROW_S] = rows * levels / (k[TREE_row_rate] * device) * per_class;
     double nodes = pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5));
-    work[TREE_W_SPLIT_S] = k[TREE_overhead] * exp(-k[TREE_overhead_year] * work[TREE_W_YEAR] - k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR]) * nodes *
-                           (1.0 + features / k[TREE_split_features]) * per_class;
+    double age = k[TREE_overhead_year] * work[TREE_W_YEAR] + k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR];
+    double slow = gpu ? pow(work[TREE_W_BW] / 600.0, -k[TREE_overhead_device]) : 1.0;
+    work[TREE_W_SPLIT_S] = k[TREE_overhead] * exp(-age) * slow * nodes * (1.0 + features / k[TREE_split_features]) * per_class;
     work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, k[TREE_sync_power]) * nodes * per_class;
 }
 
