@@ -10,7 +10,8 @@ static double days_from_civil(int year, int month, int day)
     year -= month <= 2;
     int era = (year >= 0 ? year : year - 399) / 400;
     int year_of_era = year - era * 400, day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097.0 + year_of_era * 365.0 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+    int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * 146097.0 + day_of_era - 719468;
 }
 
 double ap_date_day(const char *date)

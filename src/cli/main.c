@@ -1,4 +1,5 @@
 /* accelpick: which accelerator to train a model on. The program: parse, configure, run one command, say what was wrong. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ static ap_status run(ap_cli *cli, int argc, char **argv)
         return status;
     if (ap_cli_flag(cli, AP_O_VERSION))
         return ap_cmd_version.run(cli);
+    assert(cli->command); /* parsing without one is a usage error */
     status = cli->command->plain ? AP_OK : ap_cli_configure(cli);
     return status == AP_OK ? cli->command->run(cli) : status;
 }

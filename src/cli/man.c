@@ -102,7 +102,7 @@ static void add_man_commands(ap_sbuf *out)
         size_t line = 0;
         const char *form = ap_help_line(out->arena, command->synopsis, 0);
         do {
-            ap_sbuf_add(out, line ? ".It Cm " : ".It Cm ");
+            ap_sbuf_add(out, ".It Cm ");
             add_roff(out, command->name);
             if (form) {
                 ap_sbuf_add(out, " Ar ");

@@ -77,7 +77,7 @@ static size_t family_size(const ap_outcomes *outcomes, const char *family)
 {
     size_t n = 0;
     for (size_t i = 0; i < outcomes->count; i++)
-        n += outcomes->items[i].cell_count && strcmp(outcomes->items[i].measure->family, family) == 0;
+        n += outcomes->items[i].cell_count && ap_streq(outcomes->items[i].measure->family, family);
     return n;
 }
 

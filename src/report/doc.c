@@ -99,7 +99,7 @@ const ap_value *ap_block_row(const ap_block *block, size_t i)
 
 bool ap_block_is_shown(const ap_block *block, const ap_render_options *options)
 {
-    return !block->wide_only || options->format == AP_FORMAT_WIDE;
+    return options->format == AP_FORMAT_WIDE ? !block->not_wide : !block->wide_only;
 }
 
 static ap_column column_for_field(const ap_block *block, const char *field)

@@ -83,7 +83,8 @@ typedef struct ap_block {
     size_t limit;              /* rows shown, 0 = all; tables say "shown N of M". The main table's limit holds in every
                                   format: its rows are cut in JSON and CSV too. */
     size_t total;              /* rows there are where `rows` holds only those shown; 0 = as many as rows */
-    bool wide_only, main;      /* main: the table that csv, value, ndjson and --fields work on; else the first table */
+    bool wide_only, not_wide;  /* only in, or not in, the wide form; forms that are neither have what is not wide_only */
+    bool main;                 /* main: the table that csv, value, ndjson and --fields work on; else the first table */
     const char *empty;         /* what to say instead of a table without rows; NULL: nothing is printed */
 } ap_block;
 

@@ -93,6 +93,31 @@ static ap_value *sources_value(ap_arena *arena, const ap_provenance *from)
     return list;
 }
 
+/* The values in full, and a source beside those that have one of their own; the source of the rest once, below. */
+static void add_sheet(ap_doc *doc, const ap_value *lines, const char *source)
+{
+    ap_value *sheet = ap_value_list(doc->arena);
+    bool others = false;
+    for (size_t i = 0; i < lines->as.list.count; i++) {
+        const ap_value *from = ap_value_at(lines->as.list.items[i], "source");
+        bool own = from && from->kind == AP_V_TEXT && !ap_streq(from->as.text, source);
+        ap_value *line = ap_value_map(doc->arena);
+        ap_value_put(doc->arena, line, "key", ap_value_text(doc->arena, ap_value_at(lines->as.list.items[i], "field")->as.text));
+        ap_value_put(doc->arena, line, "value", ap_value_text(doc->arena, ap_value_at(lines->as.list.items[i], "value")->as.text));
+        if (own)
+            ap_value_put(doc->arena, line, "note",
+                         ap_value_text(doc->arena, ap_arena_printf(doc->arena, "(%s)", from->as.text)));
+        others = others || own;
+        ap_value_push(doc->arena, sheet, line);
+    }
+    ap_doc_sheet(doc, sheet);
+    doc->blocks[doc->block_count - 1].not_wide = true;
+    if (source) {
+        ap_doc_paragraph(doc, "Source%s: %s.", others ? " of the others" : "", source);
+        doc->blocks[doc->block_count - 1].not_wide = true;
+    }
+}
+
 ap_doc *ap_view_show(ap_arena *arena, const ap_catalog *catalog, const char *kind, const char *name)
 {
     found_record found = find(catalog, kind, name, arena);
@@ -104,6 +129,8 @@ ap_doc *ap_view_show(ap_arena *arena, const ap_catalog *catalog, const char *kin
     ap_value_put(arena, doc->root, "values", lines);
     ap_value_put(arena, doc->root, "sources", sources_value(arena, found.from));
     ap_doc_heading(doc, ap_arena_printf(arena, "%s %s", found.object->name, name));
-    ap_doc_table(doc, lines, columns, sizeof columns / sizeof *columns)->main = true;
+    add_sheet(doc, lines, found.from->source);
+    ap_block *table = ap_doc_table(doc, lines, columns, sizeof columns / sizeof *columns);
+    table->main = table->wide_only = true;
     return doc;
 }
