@@ -47,7 +47,8 @@ static const char *folder_of(ap_arena *arena, const char *path)
     return slash ? ap_arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
 }
 
-static ap_status load_workload(ap_cli *cli, const char *path, ap_workload *workload)
+/* ret_document: the workload before options changed it. */
+static ap_status load_workload(ap_cli *cli, const char *path, ap_workload *workload, ap_workload *ret_document)
 {
     ap_workload defaults;
     ap_workload_init(&defaults);
@@ -58,6 +59,7 @@ static ap_status load_workload(ap_cli *cli, const char *path, ap_workload *workl
     if (status != AP_OK)
         return status;
     ap_schema_fill(&ap_workload_object, workload, &defaults);
+    *ret_document = *workload;
     return assign_all(cli, workload, false);
 }
 
@@ -188,6 +190,26 @@ static ap_status take_rigs(ap_cli *cli, const ap_catalog *catalog, ap_plan_optio
     return worst;
 }
 
+/* Resolves the job. A fault that the document alone does not have came with an option: then it is a usage error and has
+ * no place in the document. */
+static ap_status resolve(ap_cli *cli, const ap_catalog *catalog, const ap_workload *document, ap_cli_job *job)
+{
+    size_t before = cli->diags.count;
+    ap_status status = ap_job_resolve(&job->workload, catalog, job->dir, cli->arena, &cli->diags, &job->job);
+    if (status != AP_BAD_INPUT)
+        return status;
+    ap_diags aside;
+    ap_diags_init(&aside, cli->arena);
+    ap_job *alone = AP_NEW(cli->arena, ap_job);
+    if (ap_job_resolve(document, catalog, job->dir, cli->arena, &aside, alone) != AP_OK)
+        return status;
+    for (size_t i = before; i < cli->diags.count; i++) {
+        cli->diags.items[i].pos = AP_NO_POS;
+        cli->diags.items[i].source_line = NULL;
+    }
+    return AP_USAGE;
+}
+
 ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
 {
     const ap_catalog *catalog;
@@ -195,7 +217,8 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status != AP_OK)
         return status;
-    status = load_workload(cli, path, &ret->workload);
+    ap_workload document;
+    status = load_workload(cli, path, &ret->workload, &document);
     if (status != AP_OK)
         return status;
     if (ap_cli_origin(cli, AP_O_OBJECTIVE) != AP_FROM_NOWHERE || ret->workload.objective < 0)
@@ -208,7 +231,7 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     ap_status discounts = take_discounts(cli, catalog, &ret->options);
     ap_status rigs = take_rigs(cli, catalog, &ret->options);
     ret->dir = folder_of(cli->arena, path);
-    status = ap_job_resolve(&ret->workload, catalog, ret->dir, cli->arena, &cli->diags, &ret->job);
+    status = resolve(cli, catalog, &document, ret);
     if (status == AP_OK)
         status = limits != AP_OK ? limits : discounts != AP_OK ? discounts : rigs;
     ap_cli_view_options(cli, &ret->view);

@@ -31,7 +31,7 @@ static ap_value *plan_value(ap_arena *arena, const ap_plan *plan)
     const ap_layout *layout = &plan->est.layout;
     ap_value *map = ap_value_map(arena);
     ap_put_text(arena, map, "stack", plan->stack);
-    ap_put_num(arena, map, "dp", layout->dp);
+    ap_put_num(arena, map, "dp", fmax(1, layout->dp)); /* on a slice of a chip runs one rank */
     ap_put_num(arena, map, "tp", layout->tp);
     ap_put_num(arena, map, "pp", layout->pp);
     ap_put_num(arena, map, "cp", layout->cp);
