@@ -1,6 +1,7 @@
 /* How long a job may run, how often it saves, and the header that says so. Formulas E-01 … in docs/tutorial.md. */
 #include <string.h>
 
+#include "base/human.h"
 #include "base/num.h"
 #include "emit/internal.h"
 
@@ -51,9 +52,12 @@ static const char *words(ap_arena *arena, double value, ap_dim dim)
 
 static const char *money(ap_arena *arena, double usd)
 {
-    if (!ap_known(usd))
-        return "unknown";
-    return ap_arena_printf(arena, usd < 1 ? "%.2g USD" : usd < 100 ? "%.2f USD" : "%.0f USD", usd);
+    return ap_known(usd) ? ap_arena_printf(arena, "%s USD", ap_human_usd_text(arena, usd)) : "unknown";
+}
+
+static const char *hours(ap_arena *arena, double value)
+{
+    return ap_known(value) ? ap_human_hours_text(arena, value) : "unknown";
 }
 
 /* ---- checkpoints -------------------------------------------------------------------------------------------------- */
@@ -154,8 +158,8 @@ static void put_estimate(ap_emit_plan *p)
     const ap_result *r = p->result;
     const ap_estimate *est = &r->plan->est;
     if (ap_known(r->hours_p50))
-        ap_emit_header(p, "estimate   %s (p10 %s, p90 %s), %s (p50), %s (p90); basis: %s", words(p->arena, r->hours_p50 * 3600, AP_DIM_SECONDS),
-                       words(p->arena, r->hours_p10 * 3600, AP_DIM_SECONDS), words(p->arena, r->hours_p90 * 3600, AP_DIM_SECONDS),
+        ap_emit_header(p, "estimate   %s (p10 %s, p90 %s), %s (p50), %s (p90); basis: %s", hours(p->arena, r->hours_p50),
+                       hours(p->arena, r->hours_p10), hours(p->arena, r->hours_p90),
                        money(p->arena, r->cost_p50), money(p->arena, r->cost_p90), ap_basis_names[est->basis]);
     else
         ap_emit_header(p, "estimate   one step takes %s; length of the run unknown: no amount of data was given", words(p->arena, est->step_s, AP_DIM_SECONDS));
@@ -193,7 +197,7 @@ void ap_emit_take_guard(ap_emit_plan *p, const ap_emit_kind *kind)
     p->hours_p90 = r->hours_p90;
     p->cost_p50 = r->cost_p50;
     p->cost_p90 = r->cost_p90;
-    p->hours_text = words(p->arena, r->hours_p50 * 3600, AP_DIM_SECONDS);
+    p->hours_text = hours(p->arena, r->hours_p50);
     p->cost_text = money(p->arena, r->cost_p50);
     p->price_text = money(p->arena, r->usd_per_h);
     p->grace_s = ap_known(p->settings->grace_s) ? p->settings->grace_s : ap_emit_consts_of(p)->values[AP_EMIT_C_grace_s];
