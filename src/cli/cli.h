@@ -61,6 +61,7 @@ enum {
     AP_G_ACCURACY = 1u << 18, /* accuracy, calibrate: --holdout --write */
     AP_G_HELP = 1u << 19,    /* help: --man --markdown */
     AP_G_BOUNDS = 1u << 20,  /* --max-cost --max-hours: judge an answer */
+    AP_G_INIT = 1u << 22,    /* init: --github-actions --gitlab --pre-commit */
     AP_G_AGE = 1u << 21,     /* --as-of --max-price-age --strict --currency --rate: without the rest of AP_G_MONEY */
     AP_G_GUARD = 1u << 24    /* guard: --grace --every --progress … */
 };

@@ -3,7 +3,7 @@
 
 #include "cli/job.h"
 #include "estimate/calibration.h"
-#include "jobs/jobs.h"
+#include "jobs/baseline.h"
 #include "view/check.h"
 
 static bool reaches(const ap_cli *cli, const ap_check_count *count)
@@ -33,10 +33,24 @@ static ap_status run(ap_cli *cli)
     ap_jobs_request request = {.catalog = catalog, .calibration = calibration, .format = (ap_jobformat)known, .paths = cli->operands, .path_count = cli->operand_count,
                                .groups = groups.items, .group_count = groups.count, .estimate = true,
                                .max_cost_usd = ap_cli_number(cli, AP_O_MAX_COST), .max_hours = ap_cli_number(cli, AP_O_MAX_HOURS)};
+    ap_workload workload;
+    const char *document = ap_cli_text(cli, AP_O_WORKLOAD), *baseline = ap_cli_text(cli, AP_O_BASELINE);
+    if (document) {
+        status = ap_workload_load(document, cli->arena, &cli->diags, &workload);
+        if (status != AP_OK)
+            return status;
+        request.workload = &workload;
+    }
     ap_jobs jobs;
     ap_status read = ap_jobs_check(&request, cli->arena, &cli->diags, &jobs);
+    if (baseline)
+        status = ap_jobs_apply_baseline(&jobs, baseline, &cli->diags);
+    if (status != AP_OK)
+        return status;
     ap_check_count count;
-    status = ap_cli_write_doc(cli, ap_view_check(cli->arena, &jobs, catalog, &count));
+    ap_format form = ap_cli_format(cli);
+    ap_check_options options = {.findings_as_table = form == AP_FORMAT_MARKDOWN || form == AP_FORMAT_HTML};
+    status = ap_cli_write_doc(cli, ap_view_check(cli->arena, &jobs, catalog, &options, &count));
     if (status != AP_OK)
         return status;
     return read != AP_OK ? read : reaches(cli, &count) ? AP_FINDINGS : AP_OK;

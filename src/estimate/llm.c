@@ -77,10 +77,11 @@ static int bottleneck(const ap_llm_time *t)
 static const char *check_facts(const ap_est_context *c)
 {
     const ap_llm_facts *f = ap_llm_facts_of(c);
-    ap_llm_shape ignored;
-    const char *why = ap_llm_shape_of(c->job.model, c->job.arch, &ignored);
-    if (why)
-        return why;
+    if (!(f->s.layers > 0)) { /* prepare() found no shape */
+        ap_llm_shape ignored;
+        const char *why = ap_llm_shape_of(c->job.model, c->job.arch, &ignored);
+        return why ? why : "the model has no layers";
+    }
     if (!(f->gemm_rate > 0) || !isfinite(f->gemm_rate) || !(f->bandwidth > 0) || !isfinite(f->bandwidth))
         return "the chip's peak rate or memory bandwidth is not known";
     if (!(f->seq >= 1) || f->seq > 1e9)
@@ -170,16 +171,27 @@ static const char *class_of(const ap_llm_facts *f)
     }
 }
 
+/* How much of the case the fit has seen together: 0 its model in this software at this precision and the software on this
+ * chip, 1 the model or the chip with the software, 2 the software, 3 not even that. */
+static int novelty(const ap_est_context *c)
+{
+    bool model = ap_est_seen(c, "stack-model-path"), chip = ap_est_seen(c, "stack-chip");
+    if (model && chip)
+        return 0;
+    if (model || (chip && ap_est_seen(c, "stack-model")))
+        return 1;
+    return chip || ap_est_seen(c, "stack") ? 2 : 3;
+}
+
 static void llm_cells(const ap_est_context *c, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
 {
-    static const char *const basis[] = {"calibrated", "transferred", "uncalibrated", "rule-of-thumb"};
     const ap_llm_facts *f = ap_llm_facts_of(c);
-    const char *b = c->basis >= 0 && c->basis < 4 ? basis[c->basis] : "rule-of-thumb";
-    int missing = (c->assumed_count > 0 ? 1 : 0) + (layout_known ? 0 : 1);
+    int new = novelty(c), missing = (c->assumed_count > 0 ? 1 : 0) + (layout_known ? 0 : 1);
     (void)quantity;
-    ap_cells_addf(ret, "%s|%d|%s", b, missing, class_of(f));
-    ap_cells_addf(ret, "%s|%s", b, class_of(f));
-    ap_cells_addf(ret, "%s|%d", b, missing);
+    ap_cells_addf(ret, "n%d|%d|%s", new, missing, class_of(f));
+    ap_cells_addf(ret, "n%d|%s", new, class_of(f));
+    ap_cells_addf(ret, "n%d|%d", new, missing);
+    ap_cells_addf(ret, "n%d", new);
 }
 
 /* LitGPT prints the time of a micro-iteration. */

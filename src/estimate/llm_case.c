@@ -32,7 +32,12 @@ int ap_llm_family_of(const ap_case *job)
         return LLM_FAM_HABANA;
     if (starts(generation, "neuron"))
         return LLM_FAM_NEURON;
-    return starts(generation, "ipu") ? LLM_FAM_IPU : LLM_FAM_OTHER;
+    if (starts(generation, "ipu"))
+        return LLM_FAM_IPU;
+    /* Tuning without a named stack is nearly always the Hugging Face trainer or a relative. */
+    bool tuning = job->method == AP_METHOD_FINETUNE || job->method == AP_METHOD_LORA || job->method == AP_METHOD_QLORA ||
+                  job->method == AP_METHOD_DPO;
+    return tuning && !job->stack ? LLM_FAM_HF : LLM_FAM_OTHER;
 }
 
 static bool is_encoder(const ap_case *job)
@@ -51,8 +56,8 @@ static void default_sequence(ap_est_context *c)
     if (job->seq_len > 0)
         return;
     bool tuning = job->method == AP_METHOD_FINETUNE || adapts(job);
-    if (is_encoder(job))
-        job->seq_len = tuning ? 128 : 384;
+    if (is_encoder(job)) /* two-phase pre-training spends nine steps of ten at 128 */
+        job->seq_len = tuning || job->method == AP_METHOD_PRETRAIN ? 128 : 384;
     else
         job->seq_len = tuning || job->method == AP_METHOD_DPO ? 512 : 2048;
     ap_est_assume(c, "sequence_length", job->seq_len);
@@ -342,7 +347,8 @@ void ap_llm_prepare(ap_est_context *c)
     f->memory = first_known(job->chip->memory.usable, job->chip->memory.size, isfinite(job->host_memory_bytes) ? job->host_memory_bytes : 256e9);
     prepare_rates(c, f);
     prepare_links(c, f);
-    f->pure_16 = f->family == LLM_FAM_HF && job->precision == AP_PREC_BF16 && !(f->lora > 0);
+    f->whole_base = job->stack && ap_streq(job->stack, "litgpt");
+    f->pure_16 = c->consts[LLM_pure_16] > 0.5 && job->precision == AP_PREC_BF16 && !(f->lora > 0);
     f->kernel = c->consts[LLM_kernel_fixed];
     f->fuses_scores = f->family == LLM_FAM_MEG21 && !(f->flash > 0);
     bool expert_code = f->s.experts > 0 && f->family == LLM_FAM_MCORE;

@@ -72,16 +72,20 @@ static void choose_degrees(filling *x)
     while (state_bytes(x, t, p) > 0.6 * f->memory && t * p < f->chips) {
         if (t < fmin(limit, f->per_node))
             t *= 2;
-        else
+        else if (2 * p <= f->s.layers)
             p *= 2;
+        else
+            break; /* nothing left to cut: it will be said not to fit */
     }
     while (f->global_batch > 0 && f->chips / (t * p * cp) > f->global_batch && t * p * cp < f->chips) {
         if (t < fmin(f->lora > 0 ? 4 : 8, f->per_node))
             t *= 2;
         else if (cp < 2 || f->lora > 0)
             cp *= 2;
-        else
+        else if (2 * p <= f->s.layers)
             p *= 2;
+        else
+            break;
     }
     x->p->tp = t;
     x->p->pp = p;
@@ -144,7 +148,7 @@ static modes recompute_modes(const filling *x)
         return (modes){{x->in->recompute}, 1};
     if (fam == LLM_FAM_DLE || fam == LLM_FAM_IPU || x->f->encoder > 0)
         return (modes){{AP_RECOMPUTE_NONE}, 1};
-    if (fam == LLM_FAM_HF && x->p->zero3)
+    if (fam == LLM_FAM_HF && (x->p->zero3 || (x->f->lora > 0 && x->k[LLM_checkpoint_default] > 0.5)))
         return (modes){{AP_RECOMPUTE_FULL}, 1};
     if (fam == LLM_FAM_HF || fam == LLM_FAM_HABANA)
         return (modes){{AP_RECOMPUTE_NONE, AP_RECOMPUTE_FULL}, 2};
@@ -178,7 +182,7 @@ static void choose_micro(filling *x)
     if (!p->micro_guessed) {
         p->micro = x->in->micro_batch;
         p->recompute = m.items[m.count - 1];
-        for (int i = m.count - 1; i >= 0; i--)
+        for (int i = m.count - 1; i >= 0 && m.count > 1; i--)
             if (fits(x, p->micro, m.items[i]))
                 p->recompute = m.items[i];
     } else {

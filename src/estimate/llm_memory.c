@@ -52,13 +52,13 @@ static per_param bytes_per_param(const ap_llm_facts *f)
     }
 }
 
-/* M-48: parameters of the first stage on one chip: layers, embedding and part of the head. */
+/* M-48: parameters of the first stage on one chip: layers and the embedding; without a pipeline also an untied head. */
 static double stage_params(const ap_llm_facts *f, const ap_llm_plan *p)
 {
     const ap_llm_shape *s = &f->s;
     double experts = s->experts > 0 ? fmin(s->layer_weights, s->moe_share * s->experts * (2 + s->gated) * s->hidden * s->expert_ffn) : 0;
     double layer = (s->layer_weights - experts) / p->tp + experts / (p->ep * p->tp);
-    return s->layers * layer / p->pp + s->embedding * 1.5 / p->tp;
+    return s->layers * layer / p->pp + s->embedding * (p->pp > 1 ? 1 : s->embedding_count) / p->tp;
 }
 
 /* M-50: LoRA and QLoRA: frozen base in 16, 8 or 4 bit; embedding and head stay 16 bit. */
@@ -66,7 +66,7 @@ static void adapter_states(const ap_llm_facts *f, const ap_llm_plan *p, ap_llm_m
 {
     const ap_llm_shape *s = &f->s;
     double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : f->element; /* 32-bit arithmetic: a 32-bit base */
-    bool divided = p->zero3 && (f->quantised > 0 || f->family != LLM_FAM_HF);
+    bool divided = p->zero3 && (f->quantised > 0 || !(f->whole_base > 0));
     double ranks = divided ? p->dp * p->cp : 1, split = p->tp * p->pp;
     r->weights = (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;
     r->adapters = f->lora_params / split * 14;
@@ -76,7 +76,7 @@ static void full_states(const ap_llm_facts *f, const double *k, const ap_llm_pla
 {
     const ap_llm_shape *s = &f->s;
     per_param b = bytes_per_param(f);
-    double n = p->dp * p->cp, params = stage_params(f, p);
+    double n = p->dp * p->cp, params = stage_params(f, p) * k[LLM_mem_state];
     r->weights = params * b.weight / (p->zero3 ? n : 1);
     r->gradients = params * b.gradient / (p->zero3 || p->sharding == AP_SHARD_ZERO2 ? n : 1);
     r->states = params * b.state / (p->sharding >= AP_SHARD_ZERO1 ? n : 1);

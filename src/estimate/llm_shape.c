@@ -113,10 +113,10 @@ static void set_mix(const ap_model *m, ap_llm_shape *s)
 static void match_count(const ap_model *m, ap_llm_shape *s)
 {
     double all = known(m->params, AP_UNKNOWN), active = known(m->active_params, AP_UNKNOWN);
-    double emb = s->embedding * 1.5;
+    double emb = s->embedding * s->embedding_count;
     s->active_scale = 1;
     if (s->experts > 1) {
-        if (active > 2 * emb) {
+        if (active > 1.5 * emb) {
             double want = (active - emb) / s->layers, ratio = want / s->layer_active;
             if (ratio > 1.25 || ratio < 0.8)
                 s->active_scale = fmin(2, fmax(0.5, ratio));
@@ -176,7 +176,8 @@ const char *ap_llm_shape_of(const ap_model *m, const char *arch, ap_llm_shape *s
     s->layer_weights = base + s->moe_share * (s->experts * (expert + s->hidden) + shared);
     s->layer_active = base + s->moe_share * (s->top_k * expert + s->experts * s->hidden + shared);
     s->embedding = s->vocab * s->hidden;
-    s->embedding_count = m->tied_embeddings == 1 ? 1 : 2;
+    bool tied = m->tied_embeddings == 1 || (m->tied_embeddings < 0 && !s->gated); /* GPT-2 and BERT tie, Llama does not */
+    s->embedding_count = tied ? 1 : 2;
     match_count(m, s);
     double sum = s->layers * (s->layer_weights + 2 * s->hidden) + s->embedding * s->embedding_count + s->hidden;
     s->params = known(m->params, sum);

@@ -106,6 +106,20 @@ static double latency(const scope *x, double ranks)
     return x->k[LLM_alpha] * log2(ranks);
 }
 
+/* M-35: all-to-all of the tokens' copies. Copies to ranks of the own domain take the link; a token goes once to each
+ * other domain that has one of its experts, over this chip's own network port; the two overlap. */
+static double expert_exchange(const scope *x)
+{
+    const ap_llm_facts *f = x->f;
+    double ep = x->p->ep, k = f->s.top_k, token = f->element * f->s.hidden * x->tokens;
+    double inside = fmin(ep, fmax(1, f->domain / x->p->tp)), domains = ep / inside;
+    double near = token * k * (inside - 1) / ep / f->link;
+    if (!(domains > 1))
+        return near;
+    double reached = domains * (1 - pow(1 - 1 / domains, k));
+    return either(near, token * reached * (domains - 1) / domains / f->nic);
+}
+
 /* M-33 tensor, M-34 context and M-35 expert communication of a layer's forward pass. */
 static void layer_comm(const scope *x, layer *ret)
 {
@@ -118,8 +132,7 @@ static void layer_comm(const scope *x, layer *ret)
     if (p->cp > 1)
         ret->cp = e * m * 2 * s->kv_heads * s->v_dim * (p->cp - 1) / t / ap_llm_ring(f, p->cp, t);
     if (s->experts > 0 && p->ep > 1)
-        ret->ep = s->moe_share * 2 * (m * s->top_k * s->hidden * e * (p->ep - 1) / p->ep / ap_llm_ring(f, p->ep, t) + latency(x, p->ep)) *
-                  (1 - share(x->k[LLM_hide_ep]));
+        ret->ep = s->moe_share * 2 * (expert_exchange(x) + latency(x, p->ep)) * (1 - share(x->k[LLM_hide_ep]));
 }
 
 /* M-36: gathering a layer's sharded weights. */
@@ -282,7 +295,7 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
     if (p->pp > 1) {
         double wire = f->chips > f->domain ? f->nic : f->link;
         double split = f->family == LLM_FAM_MCORE ? p->tp : 1;
-        p2p = 2 * (f->element * x.tokens * f->s.hidden / split / wire + 2 * k[LLM_alpha]) * p->vpp;
+        p2p = 2 * (f->element * x.tokens * f->s.hidden / split / wire + 2 * k[LLM_alpha]) * p->vpp * (1 - share(k[LLM_hide_p2p]));
     }
     r->bubble = p->pp > 1 ? (p->pp - 1) / p->vpp * (first + p2p) : 0; /* M-37 */
     r->micro_host = p->micros * k[LLM_host_micro] * (1 + 0.6 * f->lora);

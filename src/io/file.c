@@ -267,6 +267,14 @@ ap_status ap_file_walk(const char *dir, const char *suffix, bool dot_files, ap_a
     return status;
 }
 
+ap_status ap_file_make_dir(const char *path, ap_diags *diags)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return AP_OK;
+    ap_diag_add(diags, AP_ERROR, AP_CODE_FILE_WRITE, (ap_pos){.file = path}, "cannot make the folder: %s", strerror(errno));
+    return AP_IO;
+}
+
 bool ap_file_exists(const char *path)
 {
     struct stat info;

@@ -20,6 +20,8 @@ AP_CHECKED ap_status ap_file_write_atomic(const char *path, const char *text, si
 /* Paths of regular files below dir whose name ends in suffix (".yaml"), sorted by bytes; dot files only if asked. */
 AP_CHECKED ap_status ap_file_walk(const char *dir, const char *suffix, bool dot_files, ap_arena *arena, ap_diags *diags,
                                   const char ***ret_paths, size_t *ret_count);
+/* Makes one folder; it may exist already. AP_IO with a diagnostic. */
+AP_CHECKED ap_status ap_file_make_dir(const char *path, ap_diags *diags);
 bool ap_file_exists(const char *path);
 bool ap_file_is_dir(const char *path);
 

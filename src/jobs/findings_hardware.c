@@ -83,7 +83,7 @@ static void find_ambiguity(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
     bool exact = job->format == AP_JF_SKYPILOT || job->format == AP_JF_XPK || job->format == AP_JF_VERTEX || job->format == AP_JF_RAY || job->format == AP_JF_DSTACK;
-    double low = INFINITY, high = 0;
+    double low = (double)INFINITY, high = 0;
     ap_sbuf names;
     if (!exact || job->chips_are_choice || job->chip_count < 2 || job->instance || j->f->chips.count != 1)
         return;

@@ -16,7 +16,7 @@ static double best_hours(const ap_judge *j)
     for (size_t i = 0; job->estimated && i < job->chip_count; i++) {
         const ap_plan *plan = job->per_chip[i].plan;
         if (!plan->est.error)
-            best = fmin(ap_or(best, INFINITY), ap_or(plan->run.hours_p50, INFINITY));
+            best = fmin(ap_or(best, (double)INFINITY), ap_or(plan->run.hours_p50, (double)INFINITY));
     }
     return isinf(best) ? AP_UNKNOWN : best;
 }
@@ -202,7 +202,7 @@ static double cheapest_machine(const ap_judge *j)
             const ap_price *price = ap_instance_cheapest(instance, kind, NULL);
             double usd = price ? ap_price_usd(price, kind) : AP_UNKNOWN;
             if (usd > 0)
-                best = fmin(ap_or(best, INFINITY), usd);
+                best = fmin(ap_or(best, (double)INFINITY), usd);
         }
     }
     return best;

@@ -55,7 +55,7 @@ static void read_service(ap_jobreader *r, const ap_node *service)
     ap_node_with(&r->facts->n.shm_bytes, ap_foreign_bytes_gib, ap_node_get(service, "shm_size"));
     const ap_node *ipc = ap_node_get(service, "ipc");
     if (ap_streq(ap_node_text(ipc), "host"))
-        ap_set_num(&r->facts->n.shm_bytes, INFINITY, ipc->pos);
+        ap_set_num(&r->facts->n.shm_bytes, (double)INFINITY, ipc->pos);
     ap_node_take(r, &r->facts->t.image, ap_node_get(service, "image"));
     ap_env_from_node(r, ap_node_get(service, "environment"));
     const ap_node *entry = ap_node_get(service, "entrypoint"), *command = ap_node_get(service, "command");

@@ -119,13 +119,31 @@ static void fill_data(const ap_judge *j, ap_workload *w, double batch)
     }
 }
 
+/* What the job files leave open comes from a workload document among them, then from --workload. */
+static void fill_from_document(const ap_judge *j, ap_workload *w)
+{
+    for (size_t i = 0; i < j->job->file_count; i++)
+        if (j->job->files[i]->has_workload)
+            ap_schema_fill(&ap_workload_object, w, &j->job->files[i]->workload);
+    if (j->request->workload)
+        ap_schema_fill(&ap_workload_object, w, j->request->workload);
+}
+
+static bool has_document(const ap_judge *j)
+{
+    for (size_t i = 0; i < j->job->file_count; i++)
+        if (j->job->files[i]->has_workload)
+            return true;
+    return j->request->workload != NULL;
+}
+
 static void fill_workload(ap_judge *j, double batch)
 {
     ap_checkjob *job = j->job;
     ap_workload *w = &job->workload;
     const ap_jobnums *n = &j->f->n;
     ap_workload_init(w);
-    w->model = model_node(j->arena, &job->model);
+    w->model = job->has_model ? model_node(j->arena, &job->model) : NULL;
     w->method = job->method;
     w->framework = framework_word(job->framework);
     w->precision = job->precision;
@@ -157,6 +175,7 @@ static void fill_workload(ap_judge *j, double batch)
     }
     w->parallel.sharding = job->sharding;
     fill_data(j, w, batch);
+    fill_from_document(j, w);
 }
 
 /* The planner would go by the model's published recipe; a job file that does not say how much it trains is not judged by
@@ -179,7 +198,10 @@ static bool resolve(ap_judge *j)
     ap_diags_init(&quiet, j->arena);
     if (ap_job_resolve(&job->workload, j->request->catalog, NULL, j->arena, &quiet, &job->resolved) != AP_OK)
         return false;
-    if (!job->model.id) {
+    if (!job->has_model) {
+        job->model = job->resolved.model;
+        job->has_model = true;
+    } else if (!job->model.id) {
         const char *domain = job->resolved.model.domain, *arch = job->resolved.model.arch;
         job->resolved.model = job->model;
         job->resolved.model.domain = job->model.domain ? job->model.domain : domain;
@@ -251,13 +273,31 @@ static void estimate_on_reference(ap_judge *j)
         job->reference_h = result.plan->run.hours_p50;
 }
 
+/* A workload document names no hardware: the planner's first choice stands for it. */
+static void estimate_best(ap_judge *j)
+{
+    ap_checkjob *job = j->job;
+    fill_workload(j, job->global_batch);
+    if (!resolve(j))
+        return;
+    ap_search_run(&job->search);
+    if (job->search.result_count == 0)
+        return;
+    job->result = job->search.results[0];
+    job->estimated = true;
+}
+
 void ap_estimate_job(ap_judge *j)
 {
     ap_checkjob *job = j->job;
     job->reference_h = job->worst_case_usd = AP_UNKNOWN;
-    if (!j->request->estimate || !job->has_model || job->mig)
+    if (!j->request->estimate || !(job->has_model || has_document(j)) || job->mig)
         return;
     bool known = job->chip_count > 0 && ap_known(job->chip_total) && job->chip_total >= 1 && job->chip_total < 1e6;
+    if (!known && job->format == AP_JF_WORKLOAD) {
+        estimate_best(j);
+        return;
+    }
     if (!known) {
         estimate_on_reference(j);
         return;

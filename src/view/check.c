@@ -105,15 +105,34 @@ static ap_value *finding_value(ap_arena *arena, const ap_jobfinding *finding)
     return map;
 }
 
-/* file:line:col: severity: message [id], so that editors jump there. */
-static void say(ap_doc *doc, const ap_jobfinding *finding)
+static const ap_column finding_columns[] = {
+    {.title = "", .path = "severity", .priority = 1},
+    {.title = "Where", .path = "where", .priority = 1},
+    {.title = "Finding", .path = "message", .priority = 1, .flexible = true},
+    {.title = "What to do", .path = "hint", .priority = 2, .flexible = true},
+    {.title = "Id", .path = "id", .priority = 3},
+};
+
+/* file:line:col: severity: message [id], so that editors jump there; or a row of a table. */
+static void say(ap_doc *doc, ap_value *rows, const ap_jobfinding *finding)
 {
+    if (rows) {
+        ap_value *row = ap_value_map(doc->arena);
+        ap_put_text(doc->arena, row, "severity", ap_severity_name(finding->severity));
+        ap_put_text(doc->arena, row, "where", ap_arena_printf(doc->arena, "%s:%d", finding->pos.file ? finding->pos.file : "", finding->pos.line));
+        ap_put_text(doc->arena, row, "message", finding->message);
+        ap_put_text(doc->arena, row, "hint", finding->hint);
+        ap_put_text(doc->arena, row, "id", finding->id);
+        ap_value_push(doc->arena, rows, row);
+        return;
+    }
     ap_doc_paragraph(doc, "%s:%d:%d: %s: %s%s%s%s [%s]", finding->pos.file ? finding->pos.file : "", finding->pos.line, finding->pos.col, ap_severity_name(finding->severity), finding->message,
                      finding->hint ? " (" : "", finding->hint ? finding->hint : "", finding->hint ? ")" : "", finding->id);
 }
 
-static ap_value *one_job(ap_arena *arena, ap_doc *doc, const ap_checkjob *job, ap_check_count *count)
+static ap_value *one_job(ap_doc *doc, ap_value *rows, const ap_checkjob *job, ap_check_count *count)
 {
+    ap_arena *arena = doc->arena;
     ap_value *map = ap_value_map(arena), *files = ap_value_list(arena), *findings = ap_value_list(arena);
     int worst = -1;
     for (size_t i = 0; i < job->file_count; i++)
@@ -126,7 +145,7 @@ static ap_value *one_job(ap_arena *arena, ap_doc *doc, const ap_checkjob *job, a
             continue;
         }
         ap_value_push(arena, findings, finding_value(arena, finding));
-        say(doc, finding);
+        say(doc, rows, finding);
         worst = (int)finding->severity > worst ? (int)finding->severity : worst;
         count->errors += finding->severity == AP_ERROR;
         count->warnings += finding->severity == AP_WARNING;
@@ -145,7 +164,7 @@ static ap_value *one_job(ap_arena *arena, ap_doc *doc, const ap_checkjob *job, a
     return map;
 }
 
-ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, ap_check_count *ret_count)
+ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, const ap_check_options *options, ap_check_count *ret_count)
 {
     ap_doc *doc = ap_view_begin(arena, "check", catalog);
     ap_value *list = ap_value_list(arena), *summary = ap_value_map(arena);
@@ -153,8 +172,11 @@ ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *ca
     ap_block *table = ap_doc_table(doc, list, job_columns, sizeof job_columns / sizeof *job_columns);
     table->main = true;
     table->empty = "No job files found.";
+    ap_value *rows = options && options->findings_as_table ? ap_value_list(arena) : NULL;
+    if (rows)
+        ap_doc_table(doc, rows, finding_columns, sizeof finding_columns / sizeof *finding_columns);
     for (size_t i = 0; i < jobs->job_count; i++)
-        ap_value_push(arena, list, one_job(arena, doc, jobs->jobs[i], ret_count));
+        ap_value_push(arena, list, one_job(doc, rows, jobs->jobs[i], ret_count));
     ap_value_put(arena, summary, "jobs", ap_value_int(arena, (int64_t)ret_count->jobs));
     ap_value_put(arena, summary, "errors", ap_value_int(arena, (int64_t)ret_count->errors));
     ap_value_put(arena, summary, "warnings", ap_value_int(arena, (int64_t)ret_count->warnings));
