@@ -112,6 +112,9 @@ fuzzers: $(FUZZERS)
 check-asan: ## all tests under AddressSanitizer and UBSan (clang)
 	@$(MAKE) --no-print-directory VARIANT=asan CC=clang tests
 	@tools/run_tests.sh build/asan
+.PHONY: check-net
+check-net: $(BIN) ## price sources against servers on loopback that misbehave
+	@sh tests/net/check_net.sh $(BIN)
 check-valgrind: tests ## unit tests under valgrind
 	@for t in $(TESTS); do valgrind -q --error-exitcode=9 --leak-check=full $$t >/dev/null || exit 1; done; echo "valgrind: clean"
 fuzz-smoke: ## ten seconds of each fuzzer

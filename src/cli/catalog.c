@@ -113,13 +113,14 @@ static ap_status load(ap_cli *cli)
     } else {
         cli->catalog = ap_catalog_builtin(cli->arena);
     }
-    if (status == AP_OK)
+    bool prices = cli->command && ap_streq(cli->command->name, "prices"); /* looks at them, does not compute with them */
+    if (status == AP_OK && !prices)
         status = lay_snapshot(cli);
     if (status == AP_OK && user && ap_file_is_dir(user))
         status = lay_folder(cli, user);
     if (status == AP_OK && cli->config.project_file)
         status = lay(cli, cli->config.project_file);
-    if (status == AP_OK)
+    if (status == AP_OK && !prices)
         status = lay_prices(cli);
     return status;
 }

@@ -1,4 +1,5 @@
 /* prices: live prices of machines. `prices update` is the only command that uses the network. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,6 +152,7 @@ static ap_status run_update(ap_cli *cli, ap_price_view *view)
         ap_diag_add(&cli->diags, AP_ERROR, 766, AP_NO_POS, "no home folder to keep prices in")->hint = "name a folder with --prices";
         return AP_IO;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is to be an error of the write, not the end */
     int lock = ap_store_lock(view->store, LOCK_PATIENCE_S / (test_url ? TEST_SPEED : 1), &cli->diags);
     if (lock < 0)
         return AP_IO;

@@ -15,7 +15,7 @@
 #define QUIET_S      30.0
 #define TOTAL_S      120.0
 #define REDIRECTS    5
-#define MAX_BYTES    (64.0 * 1048576)
+#define MAX_BYTES    (16.0 * 1048576)
 #define MAX_HEADERS  16
 
 double ap_fetch_clock_s(void)
@@ -135,6 +135,8 @@ typedef struct catcher {
     ap_fetch *fetch;
     const ap_ask *ask;
     bool html;
+    ap_sha256 sha; /* of this attempt */
+    double bytes;
 } catcher;
 
 static bool on_bytes(void *context, const ap_http_answer *answer, const char *bytes, size_t len)
@@ -144,8 +146,8 @@ static bool on_bytes(void *context, const ap_http_answer *answer, const char *by
         c->html = true;
         return false;
     }
-    c->fetch->bytes += (double)len;
-    ap_sha256_add(&c->fetch->sha, bytes, len);
+    c->bytes += (double)len;
+    ap_sha256_add(&c->sha, bytes, len);
     return c->ask->sink(c->ask->context, bytes, len);
 }
 
@@ -202,7 +204,7 @@ static bool perform(ap_fetch *fetch, const ap_ask *ask, catcher *c, ap_http_answ
         ap_http_request request = {
             .method = ask->request->method, .url = mapped(fetch, url), .body = ask->request->body, .headers = headers,
             .max_bytes = (size_t)ap_or(fetch->provider->limits.max_bytes, MAX_BYTES), .connect_s = fmax(CONNECT_S * fetch->scale, least),
-            .quiet_s = fmax(QUIET_S * fetch->scale, least * 0.6),
+            .quiet_s = fmax(QUIET_S * fetch->scale, least),
             .total_s = fmax(fmin(fmax(TOTAL_S, ap_or(fetch->provider->limits.budget_s, 0)) * fetch->scale, left_s(fetch)), 0.2),
             .allow_loopback_http = fetch->update->test_base_url != NULL, .ca_file = fetch->update->ca_file, .sink = on_bytes, .context = c};
         ap_transport_get(&request, fetch->arena, ret);
@@ -247,6 +249,15 @@ static bool settled(ap_fetch *fetch, const ap_ask *ask, const catcher *c, const 
     return answer->ok && answer->status == 200 && !c->html;
 }
 
+/* The source's hash is over the hashes of its answers, so that a repeated request leaves no trace. */
+static void count_answer(ap_fetch *fetch, catcher *c)
+{
+    char hex[65];
+    ap_sha256_end(&c->sha, hex);
+    ap_sha256_add(&fetch->sha, hex, 64);
+    fetch->bytes += c->bytes;
+}
+
 bool ap_fetch_ask(ap_fetch *fetch, const ap_ask *ask, ap_http_answer *ret)
 {
     catcher c = {.fetch = fetch, .ask = ask};
@@ -259,10 +270,14 @@ bool ap_fetch_ask(ap_fetch *fetch, const ap_ask *ask, ap_http_answer *ret)
     for (;;) {
         ask->restart(ask->context);
         c.html = false;
+        c.bytes = 0;
+        ap_sha256_init(&c.sha);
         if (!perform(fetch, ask, &c, ret))
             return false;
-        if (settled(fetch, ask, &c, ret))
+        if (settled(fetch, ask, &c, ret)) {
+            count_answer(fetch, &c);
             return true;
+        }
         if (fetch->not_modified || fetch->absent)
             return fetch->absent ? ap_fetch_fail(fetch, "HTTP status 404") : false;
         ap_retry_outcome outcome = {.transport_failed = !ret->ok, .transient = ret->transient && !c.html && !ret->sink_stopped,

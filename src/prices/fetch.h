@@ -81,7 +81,8 @@ bool ap_adapt_json(ap_fetch *fetch, const ap_price_request *request, const char 
 bool ap_adapt_csv(ap_fetch *fetch, const ap_price_request *request, const char *part);
 bool ap_adapt_zip(ap_fetch *fetch, const ap_price_request *request, const char *part);
 bool ap_adapt_oci(ap_fetch *fetch);
-bool ap_adapt_gcp(ap_fetch *fetch);
+/* Replaces the parts that were fetched by the machines they make. */
+void ap_compose_gcp(ap_fetch *fetch);
 bool ap_adapt_rates(ap_fetch *fetch, const ap_price_request *request);
 
 #endif

@@ -78,6 +78,18 @@ static const ap_field column_fields[] = {
 #undef S
 static const ap_object column_object = {"price", "One price of a row.", sizeof(ap_price_column), AP_FIELDS_OF(column_fields), NULL};
 
+#define S ap_price_family
+static const ap_field family_fields[] = {
+    NEED("machine", machine, "Start of the machines' names."),
+    NEED("chip", chip, "Chip of the catalog."),
+    NEED("core", core, "Start of the description of a vCPU's price."),
+    NEED("ram", ram, "Start of the description of the price of a GiB of memory."),
+    NEED("gpu", gpu, "Start of the description of a chip's price."),
+    TEXT("ssd", ssd, "Start of the description of the monthly price of a GiB of local disk."),
+};
+#undef S
+static const ap_object family_object = {"family", "Machines whose price is made of parts.", sizeof(ap_price_family), AP_FIELDS_OF(family_fields), NULL};
+
 #define S ap_price_fields
 static const ap_field fields_fields[] = {
     TEXT("cloud", cloud, "Cloud, where one source tells of several."),
@@ -153,6 +165,7 @@ static const ap_field provider_fields[] = {
     PARTS("where", where, &test_object, "Rows that count."),
     PART("fields", fields, &fields_object, "Meaning of the fields."),
     PARTS("prices", prices, &column_object, "Prices of a row."),
+    PARTS("families", families, &family_object, "Machines whose price is made of parts."),
     BOOL("median", median, "Marketplace: offers of one machine type become their median."),
     BOOL("interesting_only", interesting_only, "Pass over machines that neither catalog nor names know."),
     TEXT("unknown_starts", unknown_starts, "… but report those whose name starts so."),

@@ -42,6 +42,12 @@ typedef struct ap_price_column { /* one price in a row */
     AP_LIST(ap_price_addend) add;
 } ap_price_column;
 
+typedef struct ap_price_family { /* machines whose price is made of parts (adapter gcp): starts of the parts' descriptions */
+    const char *machine, *chip;     /* start of the machine's name; catalog chip */
+    const char *core, *ram, *gpu;   /* USD an hour of a vCPU, a GiB, a chip */
+    const char *ssd;                /* USD a month of a GiB of local disk; or NULL */
+} ap_price_family;
+
 typedef struct ap_price_fields {
     const char *cloud, *instance, *instance_cut, *chip, *count, *vcpus, *host_memory, *chip_memory, *regions, *region;
     double host_memory_scale, chip_memory_scale; /* bytes per unit of the answer */
@@ -66,6 +72,7 @@ typedef struct ap_provider {
     ap_price_tests where;
     ap_price_fields fields;
     AP_LIST(ap_price_column) prices;
+    AP_LIST(ap_price_family) families;
     signed char median;     /* marketplace: many offers of one kind of machine become one row */
     signed char interesting_only; /* rows that are neither in the catalog nor in the names table are passed over */
     const char *unknown_starts;   /* … but names that start so are reported */

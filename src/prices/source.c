@@ -143,7 +143,8 @@ const ap_validator *ap_fetch_validator(ap_fetch *fetch, const char *url, const c
     const ap_provider *p = fetch->provider;
     ap_validator *none = AP_NEW(fetch->arena, ap_validator);
     none->part = part;
-    bool whole = p->pages.kind == AP_PAGE_NONE && p->requests.count == 1 && p->adapter != AP_ADAPT_OCI && p->adapter != AP_ADAPT_GCP;
+    bool one_page = p->pages.kind <= AP_PAGE_NONE; /* absent is -1 */
+    bool whole = one_page && p->requests.count == 1 && p->adapter != AP_ADAPT_OCI && p->adapter != AP_ADAPT_GCP;
     if (!whole || !fetch->old || !ap_streq(fetch->old->definition, fetch->definition))
         return none;
     size_t len = strcspn(url, "?#");
@@ -187,6 +188,7 @@ static bool ask_request(ap_fetch *fetch, const ap_price_request *request, const 
 {
     switch (fetch->provider->adapter) {
     case AP_ADAPT_JSON:
+    case AP_ADAPT_GCP:
         return ap_adapt_json(fetch, request, part);
     case AP_ADAPT_CSV:
         return ap_adapt_csv(fetch, request, part);
@@ -229,11 +231,11 @@ static void run_part(ap_fetch *fetch, const char *name)
     bool good = true;
     if (p->adapter == AP_ADAPT_OCI)
         good = ap_adapt_oci(fetch);
-    else if (p->adapter == AP_ADAPT_GCP)
-        good = ap_adapt_gcp(fetch);
     else
         for (size_t i = 0; i < p->requests.count && good; i++)
             good = ask_with_mirror(fetch, &p->requests.items[i], name);
+    if (good && p->adapter == AP_ADAPT_GCP)
+        ap_compose_gcp(fetch);
     bool absent = !good && fetch->absent && name;
     part->status = good ? AP_PART_OK : fetch->not_modified ? AP_PART_NOT_MODIFIED : absent ? AP_PART_ABSENT : AP_PART_FAILED;
     if (!good)

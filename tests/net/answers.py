@@ -59,7 +59,7 @@ def zipped(text, names=("aws.csv",)):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
-            archive.writestr(name, text)
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

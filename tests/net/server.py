@@ -96,8 +96,11 @@ def plain_as_gzip(connection, request):
     respond(connection, content, content_type=kind, headers=("Content-Encoding: gzip",))
 
 
+BOMB = gzip.compress(b" " * (100 << 20), 1)
+
+
 def gzip_bomb(connection, request):
-    respond(connection, gzip.compress(b" " * (100 << 20)), headers=("Content-Encoding: gzip",))
+    respond(connection, BOMB, headers=("Content-Encoding: gzip",))
 
 
 def chunked_bomb(connection, request):
