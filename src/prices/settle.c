@@ -55,7 +55,7 @@ static void note_unknown(settling *s, const char *name)
         if (ap_streq(names->items[i], name))
             return;
     if (names->count < UNKNOWN_NAMES_KEPT)
-        *AP_PUSH(s->in->arena, names->items, names->count, s->unknown_capacity) = name;
+        *AP_PUSH(s->in->arena, names->items, names->count, s->unknown_capacity) = ap_arena_strdup(s->in->arena, name); /* outlives the fetch */
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
