@@ -47,10 +47,12 @@ const char *ap_emit_tpu_runtime(const ap_chip *chip)
 
 ap_status ap_emit_gcloud(ap_emit_plan *p)
 {
-    if (strchr(p->instance, '+')) {
-        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "'gcloud' knows no machine with a card added: %s", p->instance)->hint = "take a machine type that has its cards built in";
+    const char *card = strchr(p->instance, '+') ? ap_emit_spelling(p->request->search->catalog, "gke", "gke-accelerator", p->chip_info) : NULL;
+    if (strchr(p->instance, '+') && !card) {
+        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "'gcloud' has no name for the cards of %s", p->instance)->hint = "take a machine type that has its cards built in";
         return AP_USAGE;
     }
+    ap_scope_text(p->scope, "added_card", card ? ap_arena_printf(p->arena, "type=%s,count=%.0f", card, p->chips_per_node) : NULL);
     common(p);
     ap_scope_flag(p->scope, "vm", !p->tpu);
     ap_scope_text(p->scope, "runtime_version", p->tpu ? ap_emit_tpu_runtime(p->chip_info) : NULL);

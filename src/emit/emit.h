@@ -29,7 +29,7 @@ typedef struct ap_emit_request {
 #define AP_EMIT_TEXTS(X)                                                                                               \
     X(name) X(model) X(model_id) X(domain) X(method) X(stack) X(launcher) X(framework) X(precision) X(optimizer)       \
     X(sharding) X(recompute) X(dataset_name) X(target) X(cloud) X(instance) X(region) X(pricing) X(chip) X(chip_name)  \
-    X(vendor) X(arch) X(fabric) X(topology) X(host_machine) X(image) X(image_id) X(driver_min) X(hours_text)           \
+    X(vendor) X(arch) X(fabric) X(topology) X(host_machine) X(machine_type) X(image) X(image_id) X(driver_min) X(hours_text)           \
     X(limit_text) X(cost_text) X(price_text) X(program) X(checkpoints)
 #define AP_EMIT_NUMBERS(X)                                                                                             \
     X(nodes) X(chips) X(chips_per_node) X(procs_per_node) X(world) X(machines) X(cpus_per_node) X(memory_gib)          \

@@ -163,7 +163,9 @@ static void put_estimate(ap_emit_plan *p)
                        money(p->arena, r->cost_p50), money(p->arena, r->cost_p90), ap_basis_names[est->basis]);
     else
         ap_emit_header(p, "estimate   one step takes %s; length of the run unknown: no amount of data was given", words(p->arena, est->step_s, AP_DIM_SECONDS));
-    if (ap_known(r->usd_per_h))
+    if (p->own_machine && ap_known(r->usd_per_h))
+        ap_emit_header(p, "price      %.4g USD/h: what your own machines cost to run and own", r->usd_per_h);
+    else if (ap_known(r->usd_per_h))
         ap_emit_header(p, "price      %.6g USD/h for all machines, %s%s%s, as of %s", r->usd_per_h, p->pricing, r->priced_from ? ", from " : "",
                        r->priced_from ? r->priced_from : "", r->price && r->price->as_of ? r->price->as_of : "an unknown day");
     else

@@ -57,7 +57,7 @@ static void select_nodes(ap_emit_plan *p)
     if (gke)
         select_node(p, "cloud.google.com/gke-accelerator", gke, "GKE's label for the card");
     if (p->instance && !p->tpu)
-        select_node(p, "node.kubernetes.io/instance-type", p->instance, "the machine that is estimated and priced");
+        select_node(p, "node.kubernetes.io/instance-type", p->machine_type, "the machine that is estimated and priced");
     if (p->region)
         select_node(p, "topology.kubernetes.io/region", p->region, "the price is of this region");
     if (product)

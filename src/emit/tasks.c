@@ -183,6 +183,8 @@ ap_status ap_emit_dstack(ap_emit_plan *p)
         gpu = ap_arena_printf(p->arena, "%s:%.0fGB:%.0f", name, rint(p->chip_info->memory.size / GIB), p->chips_per_node);
     ap_scope_text(p->scope, "gpu_spec", gpu);
     ap_scope_text(p->scope, "backend", backend);
+    ap_scope_text(p->scope, "instance_type", is_market(p->result) || p->tpu ? NULL : p->machine_type);
+    ap_scope_text(p->scope, "task_region", is_market(p->result) ? NULL : p->region);
     ap_scope_raw(p->scope, "spot_policy", p->spot ? "spot" : "on-demand");
     ap_scope_number(p->scope, "max_price", ap_known(p->usd_per_h) && p->usd_per_h > 0 ? ceil(p->usd_per_h / p->machines * 1.1 * 100) / 100 : AP_UNKNOWN);
     ap_scope_number(p->scope, "min_memory", floor(p->memory_gib * 0.9));

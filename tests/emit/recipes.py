@@ -37,7 +37,7 @@ PLANS = (
     + [(LLM, t, "") for t in TPU]
     + [(LLM, "aws/p5.48xlarge:2", s) for s in ("deepspeed", "megatron", "hf-trainer", "fsdp", "maxtext", "torchtitan")]
     + [(LORA, "h100-sxm5-80gb:8", s) for s in ("peft", "hf-trainer", "deepspeed")]
-    + [(TREE, "aws/m7i.4xlarge", ""), (LLM, "mi300x:8", ""), (LLM, "gaudi3:8", ""), (CNN, "aws/g5.xlarge", ""), (CNN, "aws/trn1.32xlarge", "")]
+    + [(TREE, "aws/m7i.4xlarge", ""), (LLM, "mi300x:8", ""), (LLM, "gaudi3:8", ""), (CNN, "aws/g5.xlarge", ""), (CNN, "gcp/n1-standard-8+1xT4", ""), (CNN, "aws/trn1.32xlarge", "")]
 )
 
 
