@@ -24,7 +24,7 @@ typedef struct session {
     ap_measures measures;
     ap_calibration *calibration;
     ap_outcomes modes[MODES]; /* count 0: not known */
-    size_t *order;            /* rows by id */
+    const ap_measure **order; /* rows by id */
 } session;
 
 /* -- input ----------------------------------------------------------------------------------------------------------- */
@@ -45,20 +45,19 @@ static ap_status load(session *s)
     return status;
 }
 
-static const ap_measure *sort_base; /* qsort has no context */
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(sort_base[*(const size_t *)a].id, sort_base[*(const size_t *)b].id);
+    return strcmp((*(const ap_measure *const *)a)->id, (*(const ap_measure *const *)b)->id);
 }
 
-static const size_t *find_row(const session *s, const char *id)
+static const ap_measure *find_row(const session *s, const char *id)
 {
     size_t low = 0, high = s->measures.count;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        int order = strcmp(s->measures.items[s->order[mid]].id, id);
+        int order = strcmp(s->order[mid]->id, id);
         if (order == 0)
-            return &s->order[mid];
+            return s->order[mid];
         if (order < 0)
             low = mid + 1;
         else
@@ -88,10 +87,9 @@ static void read_heldout(session *s)
         ap_outcomes *o = &s->modes[m];
         o->items = AP_NEW_ARRAY(s->arena, ap_outcome, csv.row_count + 1);
         for (size_t r = 0; r < csv.row_count; r++) {
-            const size_t *row = find_row(s, csv.rows[r][id_column]);
-            if (!row || strcmp(csv.rows[r][mode_column], mode_names[m]) != 0)
+            const ap_measure *measure = find_row(s, csv.rows[r][id_column]);
+            if (!measure || strcmp(csv.rows[r][mode_column], mode_names[m]) != 0)
                 continue;
-            const ap_measure *measure = &s->measures.items[*row];
             double p50 = cell_number(&csv, r, "p50");
             if (!(p50 > 0))
                 continue;
@@ -353,10 +351,9 @@ static ap_status run(session *s)
     ap_status status = load(s);
     if (status != AP_OK)
         return status;
-    s->order = AP_NEW_ARRAY(s->arena, size_t, s->measures.count + 1);
+    s->order = AP_NEW_ARRAY(s->arena, const ap_measure *, s->measures.count + 1);
     for (size_t i = 0; i < s->measures.count; i++)
-        s->order[i] = i;
-    sort_base = s->measures.items;
+        s->order[i] = &s->measures.items[i];
     qsort(s->order, s->measures.count, sizeof *s->order, by_id);
     ap_accuracy_predict(s->calibration, &s->measures, s->arena, &s->modes[0]);
     read_heldout(s);
