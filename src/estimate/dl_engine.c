@@ -52,10 +52,10 @@ static void prepare_network(ap_est_context *context, double grad_bytes)
     const double *k = context->consts;
     double *work = context->work;
     double in = work[DL_W_IN], out = work[DL_W_OUT], chips = work[DL_W_CHIPS];
-    work[DL_W_REDUCE_IN_S] = 2.0 * (in - 1.0) / in * grad_bytes / (work[DL_W_LINK] * k[DL_link]) +
-                             k[DL_link_latency] * log2(in);
-    work[DL_W_REDUCE_OUT_S] = 2.0 * (out - 1.0) / out * grad_bytes / (work[DL_W_NIC] * k[DL_nic] * in) +
-                              k[DL_nic_latency] * log2(out);
+    work[DL_W_REDUCE_IN_S] =
+        2.0 * (in - 1.0) / in * grad_bytes / (work[DL_W_LINK] * k[DL_link]) + k[DL_link_latency] * log2(in);
+    work[DL_W_REDUCE_OUT_S] =
+        2.0 * (out - 1.0) / out * grad_bytes / (work[DL_W_NIC] * k[DL_nic] * in) + k[DL_nic_latency] * log2(out);
     work[DL_W_EXCHANGE_S] = 0.0;
     if (ap_streq(context->job.arch, "dlrm")) { /* M-68: rows of the tables, there and back */
         double bytes = k[DL_exchange];
@@ -72,7 +72,8 @@ void ap_dl_prepare(ap_est_context *context)
     double *work = context->work;
     ap_dl_prepare_model(context);
     double bytes = work[DL_W_BYTES], units = work[DL_W_UNITS];
-    double flop_per_s = work[DL_W_PEAK] * k[DL_efficiency] * exp(-k[DL_power_exponent] * work[DL_W_WATTS] - k[DL_peak_exponent] * work[DL_W_SPEED]);
+    double flop_per_s = work[DL_W_PEAK] * k[DL_efficiency] *
+                        exp(-k[DL_power_exponent] * work[DL_W_WATTS] - k[DL_peak_exponent] * work[DL_W_SPEED]);
     double bytes_per_s = work[DL_W_BW] * k[DL_memory_bandwidth] * pow(work[DL_W_BW] / 1e12, -k[DL_bandwidth_exponent]);
     work[DL_W_COMPUTE_S] = 6.0 * work[DL_W_MAC] * units / flop_per_s;
     work[DL_W_MEMORY_S] = k[DL_passes] * bytes * work[DL_W_ACTS] * units / bytes_per_s;
@@ -82,21 +83,26 @@ void ap_dl_prepare(ap_est_context *context)
     work[DL_W_FACTOR] = k[DL_time] * exp(-k[DL_ageing] * work[DL_W_AGE]);
     /* M-72: the batch that fills a card: what is left beside weights, states and context, over what an entry keeps. */
     double per_param = 8.0 + work[DL_W_OPT_BYTES] + (bytes < 3.0 ? 2.0 : 0.0);
-    double left = fmax(work[DL_W_CAPACITY] - k[DL_fill_reserve] - per_param * work[DL_W_PARAMS], 0.05 * work[DL_W_CAPACITY]);
+    double left =
+        fmax(work[DL_W_CAPACITY] - k[DL_fill_reserve] - per_param * work[DL_W_PARAMS], 0.05 * work[DL_W_CAPACITY]);
     work[DL_W_FILL] = k[DL_fill] * left / (work[DL_W_ACTS] / k[DL_acts] * units * 2.5 * bytes);
     /* M-78: decoding goes with the bytes of a picture; a usual photograph has 115 kB. */
     const ap_case *job = &context->job;
     double stored = ap_or(job->sample_bytes, job->dataset_info ? job->dataset_info->bytes_per_sample : AP_UNKNOWN);
-    bool picture = ap_streq(job->domain, "vision") || ap_streq(job->domain, "detection") || ap_streq(job->domain, "diffusion");
-    work[DL_W_CORE_S] = k[DL_input_core] * k[DL_input_format] * (picture && stored > 0.0 ? fmin(fmax(stored / 115e3, 0.05), 20.0) : 1.0);
+    bool picture =
+        ap_streq(job->domain, "vision") || ap_streq(job->domain, "detection") || ap_streq(job->domain, "diffusion");
+    work[DL_W_CORE_S] = k[DL_input_core] * k[DL_input_format] *
+                        (picture && stored > 0.0 ? fmin(fmax(stored / 115e3, 0.05), 20.0) : 1.0);
 }
 
 /* Micro-batch and accumulation: as told, else the global batch over the chips, else what fills the memory (at most what
  * the domain's recipes use). */
 static double usual_batch(const ap_case *job)
 {
-    static const struct { const char *domain; double batch; } usual[] = {
-        {"vision", 64.0}, {"recsys", 65536.0}, {"gnn", 1024.0}, {"classic", 512.0}};
+    static const struct {
+        const char *domain;
+        double batch;
+    } usual[] = {{"vision", 64.0}, {"recsys", 65536.0}, {"gnn", 1024.0}, {"classic", 512.0}};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (ap_streq(job->domain, usual[i].domain))
             return usual[i].batch;
@@ -116,14 +122,15 @@ static void complete_layout(const ap_est_context *context, const ap_layout *give
     if (layout->recompute < 0)
         layout->recompute = AP_RECOMPUTE_NONE;
     /* Matrix factorisation is trained with batches of a hundred thousand and more; tables print them in thousands. */
-    double printed = ap_streq(job->model->family, "ncf") && ap_or(layout->micro_batch, job->global_batch / layout->dp) < 5000.0
-                         ? 1000.0
-                         : 1.0;
+    double printed =
+        ap_streq(job->model->family, "ncf") && ap_or(layout->micro_batch, job->global_batch / layout->dp) < 5000.0
+            ? 1000.0
+            : 1.0;
     layout->micro_batch *= printed;
     double per_rank = job->global_batch * printed / layout->dp;
     if (!ap_known(layout->micro_batch)) {
         double accum = fmax(ap_or(layout->accum, 1.0), 1.0), fill = context->work[DL_W_FILL];
-        layout->micro_batch = ap_known(per_rank) ? per_rank / accum
+        layout->micro_batch = ap_known(per_rank)                     ? per_rank / accum
                               : ap_streq(ap_dl_suite(job), "lambda") ? fmin(fmax(fill, 1.0), 1e7)
                                                                      : fmin(fmax(fill, 1.0), usual_batch(job));
         if (!ap_known(per_rank))
@@ -135,14 +142,16 @@ static void complete_layout(const ap_est_context *context, const ap_layout *give
 
 static void name_terms(const ap_est_context *context, ap_estimate *ret, const double *seconds)
 {
-    static const struct { const char *formula, *name; int bound; } terms[] = {
-        {"M-62", "convolutions and matrix products", AP_BOUND_COMPUTE},
-        {"M-63", "activation traffic", AP_BOUND_MEMORY},
-        {"M-64", "kernel launches and host", AP_BOUND_HOST},
-        {"M-65", "optimizer", AP_BOUND_MEMORY},
-        {"M-66", "gradient all-reduce, exposed", AP_BOUND_NETWORK},
-        {"M-68", "embedding exchange", AP_BOUND_NETWORK},
-        {"M-78", "input pipeline", AP_BOUND_INPUT}};
+    static const struct {
+        const char *formula, *name;
+        int bound;
+    } terms[] = {{"M-62", "convolutions and matrix products", AP_BOUND_COMPUTE},
+                 {"M-63", "activation traffic", AP_BOUND_MEMORY},
+                 {"M-64", "kernel launches and host", AP_BOUND_HOST},
+                 {"M-65", "optimizer", AP_BOUND_MEMORY},
+                 {"M-66", "gradient all-reduce, exposed", AP_BOUND_NETWORK},
+                 {"M-68", "embedding exchange", AP_BOUND_NETWORK},
+                 {"M-78", "input pipeline", AP_BOUND_INPUT}};
     double factor = context->work[DL_W_FACTOR], most = 0.0;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         if (!(seconds[i] > 0.0))
@@ -189,12 +198,14 @@ void ap_dl_run(const ap_est_context *context, const ap_layout *layout, ap_estima
         reduce *= 1.5; /* parameters are gathered twice, gradients scattered once */
     double exposed = reduce * (work[DL_W_EXPOSED] + (1.0 - work[DL_W_EXPOSED]) * reduce / (reduce + micro + 1e-12));
     double exchange = work[DL_W_EXCHANGE_S] * batch;
-    double trained = (accum * micro * work[DL_W_STRAGGLER] + work[DL_W_OPTIMIZER_S] + exposed + exchange) * work[DL_W_FACTOR];
+    double trained =
+        (accum * micro * work[DL_W_STRAGGLER] + work[DL_W_OPTIMIZER_S] + exposed + exchange) * work[DL_W_FACTOR];
     ret->samples_per_step = batch * accum * dp;
     bool tokens = ap_streq(context->job.domain, "nlp");
     ret->tokens_per_step = !tokens ? AP_UNKNOWN
-                           : ap_dl_is_encoder(&context->job) ? ret->samples_per_step * ap_or(ap_dl_seq(&context->job), 128.0)
-                                                             : ret->samples_per_step * work[DL_W_UNITS];
+                           : ap_dl_is_encoder(&context->job)
+                               ? ret->samples_per_step * ap_or(ap_dl_seq(&context->job), 128.0)
+                               : ret->samples_per_step * work[DL_W_UNITS];
     double input = input_seconds(context, ret, trained);
     ret->step_s = fmax(trained, input);
     ret->flop_per_step = 6.0 * work[DL_W_MAC] / k[DL_mac] * work[DL_W_UNITS] * ret->samples_per_step;
@@ -202,7 +213,10 @@ void ap_dl_run(const ap_est_context *context, const ap_layout *layout, ap_estima
     double launch_only = fmax(micro - device, 0.0);
     const double seconds[] = {compute >= memory ? accum * device * work[DL_W_STRAGGLER] : 0.0,
                               compute < memory ? accum * device * work[DL_W_STRAGGLER] : 0.0,
-                              accum * launch_only * work[DL_W_STRAGGLER], work[DL_W_OPTIMIZER_S], exposed, exchange,
+                              accum * launch_only * work[DL_W_STRAGGLER],
+                              work[DL_W_OPTIMIZER_S],
+                              exposed,
+                              exchange,
                               fmax(input - trained, 0.0)};
     name_terms(context, ret, seconds);
     if (input > trained)

@@ -120,20 +120,24 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "stack", stack);
     if (stack)
         ap_keys_addf(ret, "implementation", "%s|%s%s", profile, mlperf ? "mlperf" : stack,
-                     !ap_streq(job->domain, "nlp") ? "" : job->method == AP_METHOD_PRETRAIN ? "|pretrain" : "|finetune");
+                     !ap_streq(job->domain, "nlp")       ? ""
+                     : job->method == AP_METHOD_PRETRAIN ? "|pretrain"
+                                                         : "|finetune");
     if (ap_streq(suite, "lambda")) {
         ap_keys_addf(ret, "suite_model", "%s|lambda", profile);
         const char *bits = context->work[DL_W_BYTES] < 3.0 ? "16" : "32";
         ap_keys_addf(ret, "fill", "%s|%s", profile, bits);
         ap_keys_addf(ret, "fill_fit", "%s|%s", profile, bits);
     }
-    if (stack && ap_streq(job->domain, "nlp") && ap_known(ap_dl_seq(job))) /* phases of pre-training pack and pad as they like */
+    if (stack && ap_streq(job->domain, "nlp") &&
+        ap_known(ap_dl_seq(job))) /* phases of pre-training pack and pad as they like */
         ap_keys_addf(ret, "length", "%s|%s|%.0f%s", profile, stack, ap_dl_seq(job),
                      job->method == AP_METHOD_PRETRAIN ? "p" : "f");
     double container = ap_dl_container_year(job);
     if (ap_known(container) && !mlperf) {
         ap_keys_addf(ret, "container", "%s|%.0f", profile, floor(container));
-        ap_keys_addf(ret, "container_bits", "%s|%.0f|%s", profile, floor(container), context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
+        ap_keys_addf(ret, "container_bits", "%s|%.0f|%s", profile, floor(container),
+                     context->work[DL_W_BYTES] < 3.0 ? "16" : "32");
     }
     const char *kind = mlperf ? "mlperf" : stack ? stack : "none";
     ap_keys_addf(ret, "run", "%s|%s", job->model->id, kind);

@@ -8,7 +8,8 @@
 #include "estimate/dl_internal.h"
 
 const char *const ap_dl_path_names[] = {"tc16", "tf32", "fp32", "simt16", "tpu", "asic", "ipu", "cpu", NULL};
-const char *const ap_dl_link_names[] = {"nvlink", "bridge2", "bridge", "pcie", "ici", "roce", "ipulink", "upi", "fabric", NULL};
+const char *const ap_dl_link_names[] = {"nvlink", "bridge2", "bridge", "pcie",   "ici",
+                                        "roce",   "ipulink", "upi",    "fabric", NULL};
 
 static bool has_word(const char *text, const char *word)
 {

@@ -29,7 +29,9 @@ void ap_dl_run_memory(const ap_est_context *context, ap_estimate *ret)
 {
     const double *k = context->consts, *work = context->work;
     const ap_layout *layout = &ret->layout;
-    double kept = layout->recompute == AP_RECOMPUTE_FULL ? 0.3 : layout->recompute == AP_RECOMPUTE_SELECTIVE ? 0.7 : 1.0;
+    double kept = layout->recompute == AP_RECOMPUTE_FULL        ? 0.3
+                  : layout->recompute == AP_RECOMPUTE_SELECTIVE ? 0.7
+                                                                : 1.0;
     double acts = work[DL_W_ACTS] / k[DL_acts] * work[DL_W_UNITS] * layout->micro_batch * work[DL_W_BYTES] *
                   k[DL_mem_acts] * kept;
     double states = work[DL_W_PARAMS] * state_bytes_per_param(context, layout) * k[DL_mem_states];
@@ -42,8 +44,8 @@ void ap_dl_run_memory(const ap_est_context *context, ap_estimate *ret)
     if (tables > 0.0)
         ap_est_memory(ret, "M-75", "embedding tables", tables);
     ret->host_bytes = 4e9 + fmin(context->job.chips, context->job.chips_per_node) * 4e9;
-    ret->max_micro_batch = floor(fmax(0.0, (0.95 * ret->capacity_bytes - (ret->peak_bytes - acts)) * layout->micro_batch /
-                                               fmax(acts, 1.0)));
+    ret->max_micro_batch = floor(
+        fmax(0.0, (0.95 * ret->capacity_bytes - (ret->peak_bytes - acts)) * layout->micro_batch / fmax(acts, 1.0)));
     ret->verdict = ret->peak_bytes > ret->capacity_bytes          ? AP_DOES_NOT_FIT
                    : ret->peak_bytes > 0.92 * ret->capacity_bytes ? AP_TIGHT
                                                                   : AP_FITS;

@@ -54,7 +54,8 @@ double ap_dl_seq(const ap_case *job)
 bool ap_dl_is_encoder(const ap_case *job)
 {
     const ap_model *model = job->model;
-    if (ap_streq(job->domain, "bio") && ap_streq(job->arch, "encoder") && ap_known(model->layers) && ap_known(model->hidden))
+    if (ap_streq(job->domain, "bio") && ap_streq(job->arch, "encoder") && ap_known(model->layers) &&
+        ap_known(model->hidden))
         return true;
     if (!ap_streq(job->domain, "nlp"))
         return false;
@@ -73,8 +74,9 @@ const char *ap_dl_profile(const ap_case *job)
 {
     const char *id = job->model->id;
     if (ap_starts_with(id, "nnunet")) /* the 2-D net is trained with large batches, the 3-D one with a few */
-        return ap_known(job->global_batch) && job->global_batch / fmax(ap_or(job->chips, 1.0), 1.0) >= 16.0 ? "nnunet-2d"
-                                                                                                     : "nnunet-3d";
+        return ap_known(job->global_batch) && job->global_batch / fmax(ap_or(job->chips, 1.0), 1.0) >= 16.0
+                   ? "nnunet-2d"
+                   : "nnunet-3d";
     bool clips = ap_streq(job->unit, "samples") || ap_streq(job->unit, "utterances") || ap_streq(job->stack, "habana");
     if (ap_streq(id, "wav2vec2-base") && clips)
         return "wav2vec2-base-utterance";

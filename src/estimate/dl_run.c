@@ -5,13 +5,14 @@
 #include "base/str.h"
 #include "estimate/dl_internal.h"
 
-/* Samples to train when neither case nor recipe says: an order of magnitude (the constant `recipe` corrects it by job). */
+/* Samples to train when neither case nor recipe says: an order of magnitude (the constant `recipe` corrects it by job).
+ */
 static double usual_samples(const ap_est_context *context)
 {
     const ap_case *job = &context->job;
     double per_epoch = ap_known(job->samples_per_epoch) ? job->samples_per_epoch
-                       : job->dataset_info             ? job->dataset_info->samples
-                                                       : AP_UNKNOWN;
+                       : job->dataset_info              ? job->dataset_info->samples
+                                                        : AP_UNKNOWN;
     if (ap_dl_is_encoder(job))
         return job->method != AP_METHOD_PRETRAIN ? 1.8e5 : ap_dl_is_mlperf(job) ? 2.5e6 : 6e8;
     if (ap_streq(job->domain, "vision"))
@@ -33,14 +34,16 @@ void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_
     double samples = ap_case_work(job, &work);
     if (work != AP_WORK_GIVEN) {
         if (!ap_known(samples) || work == AP_WORK_GUESSED)
-            samples = job->run_kind ? usual_samples(context) : samples; /* a plan is not given hours that nobody stated */
+            samples =
+                job->run_kind ? usual_samples(context) : samples; /* a plan is not given hours that nobody stated */
         if (!ap_known(samples))
             return;
         double batch = ap_or(job->global_batch, step->samples_per_step);
         if (job->run_kind) /* what published runs of this recipe really needed; a plan takes the recipe at its word */
             samples *= k[DL_recipe] * pow(batch / 1e3, k[DL_recipe_batch]);
     }
-    if (context->work[DL_W_UNITS] < 1.5 && k[DL_profile_units] > 1.5) /* a data set counts sentences, this batch tokens */
+    if (context->work[DL_W_UNITS] < 1.5 &&
+        k[DL_profile_units] > 1.5) /* a data set counts sentences, this batch tokens */
         samples *= k[DL_profile_units];
     ret->samples = samples;
     ret->steps = samples / step->samples_per_step;

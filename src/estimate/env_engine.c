@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "estimate/engine.h"
 
-#define ENV_CONSTS(X) X(rate) X(thread_power) X(learner) X(mem_base) X(mem_thread)
+#define ENV_CONSTS(X)   X(rate) X(thread_power) X(learner) X(mem_base) X(mem_thread)
 #define AP_ENV_ENUM(id) ENV_##id,
 enum { ENV_CONSTS(AP_ENV_ENUM) ENV_CONST_COUNT };
 static const char *const ids[] = {ENV_CONSTS(AP_CONST_ID) NULL};
@@ -90,7 +90,8 @@ static void run(const ap_est_context *context, const ap_layout *layout, ap_estim
     ret->peak_bytes = k[ENV_mem_base] + k[ENV_mem_thread] * threads + states;
     ret->host_bytes = ret->peak_bytes;
     const ap_chip *chip = context->job.chip;
-    double memory = chip->kind == AP_CHIP_CPU ? context->job.host_memory_bytes : ap_or(chip->memory.usable, chip->memory.size);
+    double memory =
+        chip->kind == AP_CHIP_CPU ? context->job.host_memory_bytes : ap_or(chip->memory.usable, chip->memory.size);
     ret->capacity_bytes = ap_or(memory, 64e9);
     ap_est_memory(ret, "M-88", "simulators and learner", ret->peak_bytes);
     ret->verdict = ret->peak_bytes > ret->capacity_bytes ? AP_DOES_NOT_FIT : AP_FITS;

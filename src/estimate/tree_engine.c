@@ -10,18 +10,34 @@
 #include "estimate/engine.h"
 
 #define TREE_CONSTS(X)                                                                                                 \
-    X(rate) X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)  \
-    X(overhead) X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync) X(sync_power) X(startup)     \
-    X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power) X(feature_power) X(passes)        \
-    X(data_startup)
+    X(rate)                                                                                                            \
+    X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)          \
+        X(overhead) X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync)       \
+            X(sync_power) X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power)  \
+                X(feature_power) X(passes) X(data_startup)
 #define AP_TREE_ENUM(id) TREE_##id,
 enum { TREE_CONSTS(AP_TREE_ENUM) TREE_CONST_COUNT };
 static const char *const ids[] = {TREE_CONSTS(AP_CONST_ID) NULL};
 
 enum {
-    TREE_W_ROWS, TREE_W_FEATURES, TREE_W_LEVELS, TREE_W_NODES, TREE_W_TREES, TREE_W_THREADS, TREE_W_GPU, TREE_W_BW,
-    TREE_W_CHIPS, TREE_W_YEAR, TREE_W_CHIP_YEAR, TREE_W_CLASSIC, TREE_W_CAPACITY, TREE_W_TREES_UNKNOWN,
-    TREE_W_HIST_S, TREE_W_ROW_S, TREE_W_SPLIT_S, TREE_W_SYNC_S
+    TREE_W_ROWS,
+    TREE_W_FEATURES,
+    TREE_W_LEVELS,
+    TREE_W_NODES,
+    TREE_W_TREES,
+    TREE_W_THREADS,
+    TREE_W_GPU,
+    TREE_W_BW,
+    TREE_W_CHIPS,
+    TREE_W_YEAR,
+    TREE_W_CHIP_YEAR,
+    TREE_W_CLASSIC,
+    TREE_W_CAPACITY,
+    TREE_W_TREES_UNKNOWN,
+    TREE_W_HIST_S,
+    TREE_W_ROW_S,
+    TREE_W_SPLIT_S,
+    TREE_W_SYNC_S
 };
 
 static bool is_classic(const ap_case *job)
@@ -45,7 +61,8 @@ static void complete_data(ap_est_context *context)
     const ap_dataset *data = job->dataset_info;
     double rows = ap_or(job->rows, data ? ap_or(data->rows, data->samples) : AP_UNKNOWN);
     work[TREE_W_ROWS] = or_assume(context, "rows", rows, 1e6);
-    work[TREE_W_FEATURES] = or_assume(context, "features", ap_or(job->features, data ? data->features : AP_UNKNOWN), 30.0);
+    work[TREE_W_FEATURES] =
+        or_assume(context, "features", ap_or(job->features, data ? data->features : AP_UNKNOWN), 30.0);
     double leaves = ap_or(job->leaves, ap_known(job->depth) ? AP_UNKNOWN : job->model->leaves);
     double depth = ap_or(job->depth, ap_known(leaves) ? fmax(2.0, log2(leaves)) : job->model->depth);
     if (!ap_known(depth) && !is_classic(job))
@@ -132,10 +149,11 @@ static void prepare_classic(ap_est_context *context)
 {
     const double *k = context->consts;
     double *work = context->work;
-    double operations = k[TREE_work] * pow(work[TREE_W_ROWS], k[TREE_row_power]) *
-                        pow(work[TREE_W_FEATURES], k[TREE_feature_power]);
+    double operations =
+        k[TREE_work] * pow(work[TREE_W_ROWS], k[TREE_row_power]) * pow(work[TREE_W_FEATURES], k[TREE_feature_power]);
     double threads = work[TREE_W_THREADS];
-    double per_s = work[TREE_W_GPU] > 0.0 ? 1e8 * work[TREE_W_BW] : 5e8 * threads / (1.0 + threads / k[TREE_saturation]);
+    double per_s =
+        work[TREE_W_GPU] > 0.0 ? 1e8 * work[TREE_W_BW] : 5e8 * threads / (1.0 + threads / k[TREE_saturation]);
     work[TREE_W_HIST_S] = operations / per_s;
     work[TREE_W_ROW_S] = 0.0;
     work[TREE_W_SPLIT_S] = 1e-3;
@@ -170,18 +188,21 @@ static void prepare(ap_est_context *context)
     double nodes = pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5));
     double age = k[TREE_overhead_year] * work[TREE_W_YEAR] + k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR];
     double slow = gpu ? pow(work[TREE_W_BW] / 600.0, -k[TREE_overhead_device]) : 1.0;
-    work[TREE_W_SPLIT_S] = k[TREE_overhead] * exp(-age) * slow * nodes * (1.0 + features / k[TREE_split_features]) * per_class;
+    work[TREE_W_SPLIT_S] =
+        k[TREE_overhead] * exp(-age) * slow * nodes * (1.0 + features / k[TREE_split_features]) * per_class;
     work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, k[TREE_sync_power]) * nodes * per_class;
 }
 
 static void run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret)
 {
     const double *k = context->consts, *work = context->work;
-    static const struct { const char *formula, *name; int at, bound; } terms[] = {
-        {"M-80", "histograms", TREE_W_HIST_S, AP_BOUND_COMPUTE},
-        {"M-82", "row partition", TREE_W_ROW_S, AP_BOUND_MEMORY},
-        {"M-83", "split search and launches", TREE_W_SPLIT_S, AP_BOUND_HOST},
-        {"M-83", "thread synchronisation", TREE_W_SYNC_S, AP_BOUND_HOST}};
+    static const struct {
+        const char *formula, *name;
+        int at, bound;
+    } terms[] = {{"M-80", "histograms", TREE_W_HIST_S, AP_BOUND_COMPUTE},
+                 {"M-82", "row partition", TREE_W_ROW_S, AP_BOUND_MEMORY},
+                 {"M-83", "split search and launches", TREE_W_SPLIT_S, AP_BOUND_HOST},
+                 {"M-83", "thread synchronisation", TREE_W_SYNC_S, AP_BOUND_HOST}};
     ret->layout = *layout;
     ret->layout.dp = ap_or(layout->dp, work[TREE_W_CHIPS]);
     ret->layout.tp = ret->layout.pp = ret->layout.vpp = ret->layout.cp = ret->layout.ep = 1.0;

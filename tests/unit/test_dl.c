@@ -1,5 +1,5 @@
-/* Networks other than language models: formulas with every efficiency 1 against values worked out by hand (the handbook's
- * worked examples), and the promises of the engine with the constants as shipped. */
+/* Networks other than language models: formulas with every efficiency 1 against values worked out by hand (the
+ * handbook's worked examples), and the promises of the engine with the constants as shipped. */
 #include "testing.h"
 
 #include "base/num.h"
@@ -71,10 +71,11 @@ static void begin_plain(const fixture *f, const ap_case *job, ap_est_context *re
     ap_est_begin(ret, f->calibration, job, &keys);
     for (int i = 0; i < DL_CONST_COUNT; i++)
         ret->consts[i] = 0.0;
-    static const int ones[] = {DL_mac, DL_acts, DL_efficiency, DL_memory_bandwidth, DL_passes, DL_roofline_norm,
-                               DL_overlap_norm, DL_link, DL_nic, DL_exposed, DL_exchange_link, DL_exchange_nic, DL_time,
-                               DL_fill, DL_run_time, DL_recipe, DL_mem_states, DL_mem_acts, DL_mem_full, DL_mem_margin,
-                               DL_profile_units, DL_unpadded, DL_input_format};
+    static const int ones[] = {
+        DL_mac,          DL_acts,       DL_efficiency,    DL_memory_bandwidth, DL_passes,        DL_roofline_norm,
+        DL_overlap_norm, DL_link,       DL_nic,           DL_exposed,          DL_exchange_link, DL_exchange_nic,
+        DL_time,         DL_fill,       DL_run_time,      DL_recipe,           DL_mem_states,    DL_mem_acts,
+        DL_mem_full,     DL_mem_margin, DL_profile_units, DL_unpadded,         DL_input_format};
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
         ret->consts[ones[i]] = 1.0;
 }
@@ -254,10 +255,10 @@ static void every_model_is_estimated_on_every_chip(void **state)
             ap_layout_clear(&layout);
             ap_est_init(&context, f->calibration, &job);
             ap_est_run(&context, &layout, &estimate);
-            if (estimate.error || !(estimate.step_s > 0.0) || !isfinite(estimate.step_s) || !(estimate.peak_bytes > 0.0) ||
-                !isfinite(estimate.peak_bytes))
-                fail_msg("%s on %s: step %g s, %g bytes, %s", model->id, job.chip->id, estimate.step_s, estimate.peak_bytes,
-                         estimate.error ? estimate.error : "no error");
+            if (estimate.error || !(estimate.step_s > 0.0) || !isfinite(estimate.step_s) ||
+                !(estimate.peak_bytes > 0.0) || !isfinite(estimate.peak_bytes))
+                fail_msg("%s on %s: step %g s, %g bytes, %s", model->id, job.chip->id, estimate.step_s,
+                         estimate.peak_bytes, estimate.error ? estimate.error : "no error");
             done++;
         }
     assert_true(done > 10000);
