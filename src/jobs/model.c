@@ -180,6 +180,7 @@ void ap_understand_model(ap_judge *j)
         named = find_named(j, stated->value);
     if (config) {
         job->model = config->hf_model;
+        job->model.id = NULL; /* it is the type's name, no model of the catalog */
         job->has_model = job->model_from_shape = ap_known(job->model.params);
     } else if (shape_of_args(j, &job->model)) {
         job->has_model = job->model_from_shape = true;

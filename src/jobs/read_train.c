@@ -108,7 +108,8 @@ static bool is_shape_key(const char *key)
 static bool known_elsewhere(const char *key)
 {
     /* families with words of their own that only look like typing errors */
-    static const char *const others[] = {"num_shared_experts", "n_shared_experts", NULL};
+    static const char *const others[] = {"num_shared_experts", "n_shared_experts", "n_embed", "model_dim", "hidden_dim", "ffn_hidden_size", "num_kv_heads", "kv_n_heads",
+                                         "moe_num_experts", "moe_top_k", "seq_length", "padded_vocab_size", "max_seq_len", "num_layer", "n_local_heads", NULL};
     for (size_t i = 0; others[i]; i++)
         if (strcmp(key, others[i]) == 0)
             return true;

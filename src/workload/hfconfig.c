@@ -123,6 +123,7 @@ static void read_family_quirks(const hf_reader *reader, const char *type, ap_mod
     if (ap_streq(type, "llama4_text") || ap_streq(type, "llama4")) {
         model->expert_ffn = ap_or(model->expert_ffn, model->ffn);
         model->ffn = ap_or(number_of(reader, "intermediate_size_mlp"), model->ffn);
+        model->shared_experts = ap_or(model->shared_experts, 1);
     }
 }
 
@@ -151,7 +152,8 @@ static void read_layer_pattern(const hf_reader *reader, ap_model *model)
 
 static void read_kind(const hf_reader *reader, const char *type, ap_model *model)
 {
-    bool encdec = is_true(reader, "is_encoder_decoder") || (ap_known(model->enc_layers) && ap_known(model->dec_layers));
+    bool both = ap_known(model->dec_layers) && (ap_known(model->enc_layers) || ap_known(model->layers));
+    bool encdec = is_true(reader, "is_encoder_decoder") || both;
     bool encoder = type_is_one_of(type, encoder_types);
     if (encdec && !ap_known(model->enc_layers))
         model->enc_layers = model->layers; /* t5: num_layers is the encoder's */
@@ -167,11 +169,21 @@ static void read_kind(const hf_reader *reader, const char *type, ap_model *model
     bool gated_act = act && (strstr(act, "silu") || strstr(act, "swi") || strstr(act, "gated"));
     model->gated_mlp = type_is_one_of(type, gated_types) || gated_act;
     const char *tie = ap_node_text(find(reader, "tie_word_embeddings"));
-    bool tied_by_default = type_is_one_of(type, (const char *const[]){"gpt2", "gemma", "t5", "bert", "opt", "bloom", "cohere", NULL});
+    bool tied_by_default = type_is_one_of(type, (const char *const[]){"gpt2", "gpt_neo", "gpt_bigcode", "gemma", "t5", "mt5", "bert", "opt", "bloom", "cohere", "bart", "mbart",
+                                                                                        "pegasus", "marian", "falcon", "mpt", "whisper", "mamba", "xglm", "starcoder2", "smollm3", NULL});
+    tied_by_default = tied_by_default && !ap_streq(type, "gpt_neox");
     model->tied_embeddings = tie ? is_true(reader, "tie_word_embeddings") : tied_by_default || encoder;
 }
 
-static void derive_missing(ap_model *model)
+/* Families whose positions are a table of their own, not rotations or biases. */
+static bool has_learned_positions(const char *type)
+{
+    static const char *const families[] = {"gpt2", "gpt_neo", "gpt_bigcode", "opt", "bert", "roberta", "xlm-roberta", "distilbert", "electra", "albert",
+                                           "camembert", "bart", "mbart", "whisper", NULL};
+    return type_is_one_of(type, families) && !ap_streq(type, "gpt_neox");
+}
+
+static void derive_missing(const char *type, ap_model *model)
 {
     model->kv_heads = ap_or(model->kv_heads, model->heads);
     if (!ap_known(model->head_dim) && model->heads > 0)
@@ -182,8 +194,9 @@ static void derive_missing(ap_model *model)
         model->expert_ffn = ap_or(model->expert_ffn, model->ffn);
     if (!model->attention)
         model->attention = model->kv_heads == 1 ? "mqa" : model->kv_heads < model->heads ? "gqa" : "mha";
-    model->params = ap_model_shape_params(model, false);
-    model->active_params = ap_model_shape_params(model, true);
+    double positions = has_learned_positions(type) ? ap_or(model->max_seq, 0) * model->hidden : 0;
+    model->params = ap_model_shape_params(model, false) + positions;
+    model->active_params = ap_model_shape_params(model, true) + positions;
 }
 
 ap_status ap_hf_config_read(const ap_node *root, ap_arena *arena, ap_diags *diags, ap_model *ret)
@@ -208,7 +221,7 @@ ap_status ap_hf_config_read(const ap_node *root, ap_arena *arena, ap_diags *diag
     }
     read_kind(&reader, type, ret);
     read_layer_pattern(&reader, ret);
-    derive_missing(ret);
+    derive_missing(type, ret);
     ret->id = type ? type : "custom";
     ret->family = type;
     ret->pos = root->pos;
