@@ -111,7 +111,7 @@ static void compare_tasks(ap_judge *j)
 static void compare_files(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
-    for (size_t i = 0; i < job->file_count; i++) {
+    for (size_t i = 0; job->file_count > 1 && i < job->file_count; i++) {
         const ap_jobnums *a = &job->files[i]->facts.n;
         if (ap_jnum_stated(&a->nodes) && ap_known(a->nodes.value) && ap_known(job->nodes.value) && fabs(a->nodes.value - job->nodes.value) > 0.5)
             ap_judge_add(j, AP_FAULT_COUNT_MISMATCH, a->nodes.pos, "%.0f nodes here, %.0f where the job is started", a->nodes.value, job->nodes.value);

@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static ap_arena *forever;
 static ap_catalog *catalog;
+static const ap_calibration *calibration;
 
 static void judge(ap_jobs *jobs, const ap_jobs_request *request)
 {
@@ -38,11 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!forever) {
         forever = ap_arena_new();
         catalog = ap_catalog_builtin(forever);
+        calibration = ap_calibration_builtin(forever);
     }
     AP_SCOPED_ARENA *arena = ap_arena_new();
     ap_diags diags;
     ap_diags_init(&diags, arena);
-    ap_jobs_request request = {.catalog = catalog, .calibration = ap_calibration_builtin(arena), .estimate = true, .max_cost_usd = AP_UNKNOWN, .max_hours = AP_UNKNOWN};
+    ap_jobs_request request = {.catalog = catalog, .calibration = calibration, .estimate = true, .max_cost_usd = AP_UNKNOWN, .max_hours = AP_UNKNOWN};
     ap_jobs jobs = {.arena = arena, .request = &request};
     char *text = ap_arena_strndup(arena, (const char *)data + 2, size - 2);
     (void)ap_jobs_read_text(&jobs, names[data[1] % 8], text, size - 2, (ap_jobformat)(data[0] % AP_JF_COUNT), &diags);
