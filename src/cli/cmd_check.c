@@ -4,6 +4,7 @@
 #include "cli/job.h"
 #include "estimate/calibration.h"
 #include "jobs/baseline.h"
+#include "plan/knowledge.h"
 #include "view/check.h"
 
 static bool reaches(const ap_cli *cli, const ap_check_count *count)
@@ -12,6 +13,26 @@ static bool reaches(const ap_cli *cli, const ap_check_count *count)
     if (strcmp(level, "never") == 0)
         return false;
     return count->errors > 0 || (strcmp(level, "warning") == 0 && count->warnings > 0);
+}
+
+/* --workload and the policies named by --rules and in the configuration. Knowledge about hardware to choose is not what a
+ * job needs that is already written. */
+static ap_status load_documents(ap_cli *cli, ap_jobs_request *request, ap_workload *workload)
+{
+    const char *document = ap_cli_text(cli, AP_O_WORKLOAD);
+    ap_knowledge_request wanted = {.data_dir = ap_cli_text(cli, AP_O_DATA), .policies = ap_cli_list(cli, AP_O_RULES),
+                                   .config = cli->config.policies, .without_knowledge = true};
+    ap_ruleset *policies = NULL;
+    ap_status status = AP_OK;
+    if (document) {
+        status = ap_workload_load(document, cli->arena, &cli->diags, workload);
+        request->workload = workload;
+    }
+    if (status == AP_OK && (wanted.policies.count || wanted.config))
+        status = ap_knowledge_load(&wanted, cli->arena, &cli->diags, &policies);
+    request->policies = policies;
+    request->as_of = ap_cli_today(cli);
+    return status;
 }
 
 static ap_status run(ap_cli *cli)
@@ -34,13 +55,10 @@ static ap_status run(ap_cli *cli)
                                .groups = groups.items, .group_count = groups.count, .estimate = true,
                                .max_cost_usd = ap_cli_number(cli, AP_O_MAX_COST), .max_hours = ap_cli_number(cli, AP_O_MAX_HOURS)};
     ap_workload workload;
-    const char *document = ap_cli_text(cli, AP_O_WORKLOAD), *baseline = ap_cli_text(cli, AP_O_BASELINE);
-    if (document) {
-        status = ap_workload_load(document, cli->arena, &cli->diags, &workload);
-        if (status != AP_OK)
-            return status;
-        request.workload = &workload;
-    }
+    const char *baseline = ap_cli_text(cli, AP_O_BASELINE);
+    status = load_documents(cli, &request, &workload);
+    if (status != AP_OK)
+        return status;
     ap_jobs jobs;
     ap_status read = ap_jobs_check(&request, cli->arena, &cli->diags, &jobs);
     if (baseline)

@@ -159,6 +159,8 @@ typedef struct ap_jobs_request {
     size_t group_count;
     bool estimate;
     double max_cost_usd, max_hours; /* NaN */
+    const struct ap_ruleset *policies; /* rules of the policies that apply, or NULL */
+    const char *as_of;            /* day that ages of prices count from, YYYY-MM-DD, or NULL */
 } ap_jobs_request;
 
 typedef struct ap_jobs {

@@ -117,7 +117,7 @@ static void drop_repeats(ap_jobfindings *list)
     for (size_t i = 0; i < list->count; i++) {
         bool repeat = false;
         for (size_t k = 0; k < kept && !repeat; k++)
-            repeat = list->items[k].fault == list->items[i].fault && list->items[k].pos.line == list->items[i].pos.line &&
+            repeat = ap_streq(list->items[k].id, list->items[i].id) && list->items[k].pos.line == list->items[i].pos.line &&
                      ap_streq(list->items[k].pos.file, list->items[i].pos.file);
         if (!repeat)
             list->items[kept++] = list->items[i];
@@ -156,6 +156,7 @@ void ap_jobs_find(const ap_jobs_request *request, ap_arena *arena, ap_checkjob *
     ap_find_time(&j);
     ap_find_speed(&j);
     ap_find_oddities(&j);
+    ap_find_policies(&j);
     drop_repeats(&job->findings);
     sort_findings(&job->findings);
     for (size_t i = 0; i < job->findings.count; i++)

@@ -209,7 +209,7 @@ static bool resolve(ap_judge *j)
         job->resolved.model_label = job->model_name;
     }
     forget_recipe(job);
-    job->options = (ap_plan_options){.constraints = job->workload.constraints};
+    job->options = (ap_plan_options){.constraints = job->workload.constraints, .as_of = j->request->as_of};
     job->search = (ap_search){.job = &job->resolved, .catalog = j->request->catalog, .calibration = j->request->calibration, .options = &job->options, .arena = j->arena};
     ap_search_init(&job->search);
     return true;

@@ -141,6 +141,8 @@ void ap_facts_of_job(const ap_search *search, ap_rule_facts *ret)
     ap_rule_facts_clear(ret);
     fill_workload(search, &ret->workload);
     fill_constraints(search, &ret->constraints);
+    if (search->job_file)
+        ret->job = *search->job_file;
     ret->catalog.version = search->catalog->version;
     ret->catalog.prices_as_of = search->catalog->prices_as_of;
     ret->catalog.prices_age_days = days_between(search->catalog->prices_as_of, search->options->as_of);

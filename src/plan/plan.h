@@ -24,6 +24,7 @@ typedef struct ap_finding {
     const char *fix;           /* what to do about it, or NULL */
     ap_text_map facts;         /* what the rule looked at: fact -> value with unit; filled for results that are shown */
     const char *policy;        /* name of the policy whose rule this is, or NULL */
+    int severity;              /* ap_severity of a policy: note when audited, at most warning when undecided */
     bool broken;               /* an enforced policy is broken: exit code 1 of estimate and check */
     bool preferred;            /* speaks for the hardware, where other reasons only say what to know about it */
 } ap_finding;
@@ -105,6 +106,7 @@ typedef struct ap_search {
     ap_rejection *rejected;    /* nearest first */
     size_t rejected_count, rejected_capacity;
     struct ap_reasons *reasons; /* rules at work, or NULL */
+    const struct ap_job_facts *job_file;       /* what a job file says, under check; or NULL */
     const struct ap_rule_facts *unknown_facts; /* what facts are before they are filled */
     struct ap_chip_plans *by_chip; /* plans of each catalog chip, by its index; other chips at the end */
     size_t targets;            /* instances x node counts looked at */

@@ -36,12 +36,19 @@ ap_reasons *ap_reasons_new(ap_search *search, const ap_ruleset *set, unsigned sc
     return reasons;
 }
 
+static ap_severity severity_of(const ap_rule_hit *hit)
+{
+    ap_severity severity = hit->item->policy && !hit->item->enforce ? AP_NOTE : hit->item->severity;
+    return hit->undecided && severity == AP_ERROR ? AP_WARNING : severity;
+}
+
 static const ap_finding *finding_of(ap_reasons *reasons, const ap_rule_hit *hit)
 {
     ap_arena *arena = reasons->search->arena;
     ap_finding *finding = AP_NEW(arena, ap_finding);
     finding->id = hit->item->rule->id;
     finding->policy = hit->item->policy ? hit->item->file->policy : NULL;
+    finding->severity = (int)severity_of(hit);
     finding->broken = hit->item->policy && hit->item->enforce && hit->item->severity == AP_ERROR;
     finding->message = hit->undecided ? ap_arena_printf(arena, "%s: cannot be decided, %s", hit->item->rule->title, ap_rule_why_undecided(hit, arena))
                                       : ap_rule_message(reasons->all, hit->item->rule->because, reasons->values, arena);

@@ -118,7 +118,8 @@ static ap_value *advice_value(ap_arena *arena, const ap_advice *advice, size_t c
 /* "policy eu-only broken: us-east-1 is in north-america [AP6010]. Use --region …" */
 static const char *finding_text(ap_arena *arena, const ap_finding *f)
 {
-    const char *who = f->policy ? ap_arena_printf(arena, "policy %s%s: ", f->policy, f->broken ? " broken" : "") : "";
+    const char *who = f->policy ? ap_arena_printf(arena, "policy %s%s: ", f->policy,
+                                                     !f->broken ? "" : f->severity == AP_ERROR ? " broken" : " not shown to hold") : "";
     return ap_arena_printf(arena, "%s%s [%s]%s%s", who, f->message, f->id, f->fix ? ". " : "", f->fix ? f->fix : "");
 }
 
