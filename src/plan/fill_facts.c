@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/date.h"
 #include "base/num.h"
 #include "plan/reasons.h"
 
@@ -14,20 +15,6 @@ static const char *engine_of(const ap_search *search, const ap_chip *chip)
 {
     const ap_model *model = &search->job->model;
     return engine_names[ap_est_engine(&(ap_case){.domain = model->domain, .arch = model->arch, .chip = chip})];
-}
-
-/* Days from one YYYY[-MM[-DD]] to another; what is missing counts as the first. NaN when either is no date. */
-static double days_between(const char *from, const char *to)
-{
-    int y[2] = {0}, m[2] = {1, 1}, d[2] = {1, 1};
-    const char *texts[2] = {from, to};
-    double days[2];
-    for (int i = 0; i < 2; i++) {
-        if (!texts[i] || sscanf(texts[i], "%4d-%2d-%2d", &y[i], &m[i], &d[i]) < 1)
-            return AP_UNKNOWN;
-        days[i] = 365.2425 * y[i] + 30.436875 * (m[i] - 1) + d[i];
-    }
-    return round(days[1] - days[0]);
 }
 
 /* Flat states of training: what must lie somewhere before any activation (M-20 family, torch mixed precision). */
@@ -145,7 +132,7 @@ void ap_facts_of_job(const ap_search *search, ap_rule_facts *ret)
         ret->job = *search->job_file;
     ret->catalog.version = search->catalog->version;
     ret->catalog.prices_as_of = search->catalog->prices_as_of;
-    ret->catalog.prices_age_days = days_between(search->catalog->prices_as_of, search->options->as_of);
+    ret->catalog.prices_age_days = ap_days_between(search->catalog->prices_as_of, search->options->as_of);
 }
 
 static double compute_capability(const ap_chip *chip)
@@ -213,7 +200,7 @@ static void fill_price(const ap_search *search, const ap_hardware *hw, const ap_
     f->spot_discount_frac = 1 - price->spot / price->on_demand;
     f->interruption = price->spot_interruption;
     f->price_confidence = price->confidence >= 0 ? ap_confidence_name(price->confidence) : NULL;
-    f->price_age_days = days_between(price->as_of ? price->as_of : hw->instance->from.as_of, search->options->as_of);
+    f->price_age_days = ap_days_between(price->as_of ? price->as_of : hw->instance->from.as_of, search->options->as_of);
     f->cheapest_region_usd_per_h = cheapest ? ap_price_usd(cheapest, pricing) * hw->machines : AP_UNKNOWN;
     const ap_region *region = ap_catalog_find_region(search->catalog, hw->instance->cloud, price->region);
     if (!region)

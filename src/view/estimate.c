@@ -50,7 +50,7 @@ static ap_value *chosen_value(ap_arena *arena, const ap_estimate *est)
     return list;
 }
 
-static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_view_options *options)
+static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_view_options *options, const char *today)
 {
     const ap_estimate *est = &result->plan->est;
     size_t most = options->explain || options->wide ? 0 : MOST_NOTES;
@@ -61,6 +61,7 @@ static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *r
     ap_doc_heading(doc, result->target);
     ap_doc_table(doc, ap_value_at(value, "terms"), COLUMNS(term_columns));
     ap_doc_table(doc, ap_value_at(value, "memory.items"), COLUMNS(memory_columns));
+    ap_view_bill(doc, value, result, today);
     if (est->verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "Does not fit: %.1f GiB needed, %.1f GiB there.", est->peak_bytes / 1073741824.0,
                          est->capacity_bytes / 1073741824.0);
@@ -88,6 +89,6 @@ ap_doc *ap_view_estimate(ap_arena *arena, const ap_search *search, const ap_resu
     if (job->unknown_run)
         ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
     for (size_t i = 0; i < count; i++)
-        add_breakdown(doc, list->as.list.items[i], &results[i], options);
+        add_breakdown(doc, list->as.list.items[i], &results[i], options, search->options->as_of);
     return doc;
 }

@@ -220,6 +220,8 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
     if (search->result_count) {
         add_price_dates(doc, search, options->limit);
         const ap_result *first = &search->results[0];
+        if (options->explain && results->as.list.count)
+            ap_view_bill(doc, results->as.list.items[0], first, search->options->as_of);
         ap_view_findings(doc, (ap_findings_view){"Why the first", 1, MOST_NOTES}, &first->reasons);
         ap_view_findings(doc, (ap_findings_view){"Good to know about it", 0, MOST_NOTES}, &first->reasons);
         ap_view_findings(doc, (ap_findings_view){"Beware", -1, MOST_NOTES}, &first->warnings);

@@ -34,6 +34,8 @@ typedef struct ap_findings_view {
     size_t most;
 } ap_findings_view;
 void ap_view_findings(ap_doc *doc, ap_findings_view view, const ap_findings *findings);
+/* What a result costs, item by item, and where its price is from; `value` is its RESULT. `today`: ages count from there. */
+void ap_view_bill(ap_doc *doc, const ap_value *value, const ap_result *result, const char *today);
 /* What cannot run the job: a count, the nearest when nothing can, or with --why-not all by reason. */
 void ap_view_rejections(ap_doc *doc, const ap_search *search, const ap_view_options *options);
 
