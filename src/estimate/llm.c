@@ -135,7 +135,7 @@ static void llm_run(const ap_est_context *c, const ap_layout *layout, ap_estimat
     if (plan.micro_guessed && f->benchmark > 0) /* M-17: the batch was chosen to fill the card */
         ret->peak_bytes = c->consts[LLM_mem_fill] * f->memory;
     ret->host_bytes = memory.host;
-    ret->verdict = memory.total > f->memory ? AP_DOES_NOT_FIT : memory.total > 0.92 * f->memory ? AP_TIGHT : AP_FITS;
+    ret->verdict = memory.total > 0.97 * f->memory ? AP_DOES_NOT_FIT : memory.total > 0.92 * f->memory ? AP_TIGHT : AP_FITS;
     if (!isfinite(ret->step_s) || !isfinite(ret->peak_bytes) || !(ret->step_s > 0))
         ret->error = "the inputs lead to no finite estimate";
 }

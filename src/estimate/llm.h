@@ -20,8 +20,8 @@
     X(link_share) X(ici_share) X(pcie_share) X(nic_share) X(nic_default) X(slow_fabric) X(alpha) X(hide_dp) X(hide_tp) X(hide_p2p) \
     X(scatter_ratio) X(gather_share) X(gradient_bytes) X(optimizer_passes) X(operator_recompute) X(jitter) X(unpadded) X(balance)                 \
     X(mem_act) X(mem_logit) X(mem_fixed) X(mem_fragment) X(mem_live) X(mem_full) X(mem_selective) X(mem_fill)          \
-    X(mem_state)                                                                                                       \
-    X(checkpoint_default) X(pure_16)                                                                                              \
+    X(mem_state) X(mem_progress)                                                                                                       \
+    X(checkpoint_default) X(pure_16) X(load_whole)                                                                                              \
     X(run_factor) X(run_start)
 #define AP_LLM_ENUM(id) LLM_##id,
 enum { LLM_CONSTS(AP_LLM_ENUM) LLM_CONST_COUNT };
@@ -63,12 +63,11 @@ typedef struct ap_llm_facts {
     double splits_batch; /* a local batch is cut into micro-batches of one under a pipeline */
     double encoder, pretrain, finetune, flash, compile, seq, seq_full, keys, global_batch, head_share;
     double offload, optimizer, pure_16, benchmark;
-    double whole_base; /* LitGPT: every rank holds the whole frozen base under FSDP */
     /* chip */
     double memory, peak, peak16, element, bandwidth, half, half16, gemm_rate, gemm_rate16, flash_rate;
     double chips, per_node, domain, link, nic, is_tpu;
     /* derived from constants */
-    double host, score_rate, kernel, progress;
+    double host, score_rate, kernel, progress, lean;
     double fuses_scores; /* Megatron's fused softmax kernel, which takes multiples of four heads x sequences only */
 } ap_llm_facts;
 

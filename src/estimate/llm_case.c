@@ -59,7 +59,7 @@ static void default_sequence(ap_est_context *c)
     if (is_encoder(job)) /* two-phase pre-training spends nine steps of ten at 128 */
         job->seq_len = tuning || job->method == AP_METHOD_PRETRAIN ? 128 : 384;
     else
-        job->seq_len = tuning || job->method == AP_METHOD_DPO ? 512 : 2048;
+        job->seq_len = tuning || job->method == AP_METHOD_DPO ? 1024 : 2048; /* 1024: default of the TRL trainers */
     ap_est_assume(c, "sequence_length", job->seq_len);
 }
 
@@ -347,8 +347,11 @@ void ap_llm_prepare(ap_est_context *c)
     f->memory = first_known(job->chip->memory.usable, job->chip->memory.size, isfinite(job->host_memory_bytes) ? job->host_memory_bytes : 256e9);
     prepare_rates(c, f);
     prepare_links(c, f);
-    f->whole_base = job->stack && ap_streq(job->stack, "litgpt");
-    f->pure_16 = c->consts[LLM_pure_16] > 0.5 && job->precision == AP_PREC_BF16 && !(f->lora > 0);
+    f->pure_16 = c->consts[LLM_pure_16] > 0.5 && !(f->lora > 0) &&
+                 (job->precision == AP_PREC_BF16 || job->precision == AP_PREC_INT8);
+    /* M-54: FSDP stacks of 2025 learned to keep less; unknown date = today. */
+    double since = isfinite(job->date) ? fmin(0.75, fmax(0, job->date - 2025)) : 0.75;
+    f->lean = f->family == LLM_FAM_FSDP ? exp(-c->consts[LLM_mem_progress] * since) : 1;
     f->kernel = c->consts[LLM_kernel_fixed];
     f->fuses_scores = f->family == LLM_FAM_MEG21 && !(f->flash > 0);
     bool expert_code = f->s.experts > 0 && f->family == LLM_FAM_MCORE;

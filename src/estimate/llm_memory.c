@@ -62,14 +62,16 @@ static double stage_params(const ap_llm_facts *f, const ap_llm_plan *p)
 }
 
 /* M-50: LoRA and QLoRA: frozen base in 16, 8 or 4 bit; embedding and head stay 16 bit. */
-static void adapter_states(const ap_llm_facts *f, const ap_llm_plan *p, ap_llm_memory *r)
+static void adapter_states(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_memory *r)
 {
     const ap_llm_shape *s = &f->s;
     double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : f->element; /* 32-bit arithmetic: a 32-bit base */
-    bool divided = p->zero3 && (f->quantised > 0 || !(f->whole_base > 0));
+    bool divided = p->zero3 && (f->quantised > 0 || !(k[LLM_load_whole] > 0.5)); /* peak while loading */
     double ranks = divided ? p->dp * p->cp : 1, split = p->tp * p->pp;
     r->weights = (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;
     r->adapters = f->lora_params / split * 14;
+    if (divided)
+        r->gathered = k[LLM_mem_live] * s->layer_weights * bytes / p->tp;
 }
 
 static void full_states(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_memory *r)
@@ -109,7 +111,7 @@ static void activations(const ap_llm_facts *f, const double *k, const ap_llm_pla
         r->activations = (layers * flight * input + body) * k[LLM_mem_full];
         r->scores = scores * k[LLM_mem_full];
     } else if (p->recompute == AP_RECOMPUTE_SELECTIVE) {
-        r->activations = layers * flight * body * (by_operator ? k[LLM_mem_selective] : 1);
+        r->activations = layers * flight * body * (by_operator ? k[LLM_mem_selective] * f->lean : 1);
     } else {
         r->activations = layers * flight * body;
         r->scores = layers * flight * scores;
@@ -122,13 +124,13 @@ void ap_llm_step_memory(const ap_llm_facts *f, const double *k, const ap_llm_pla
 {
     memset(r, 0, sizeof *r);
     if (f->lora > 0)
-        adapter_states(f, p, r);
+        adapter_states(f, k, p, r);
     else
         full_states(f, k, p, r);
     activations(f, k, p, r);
     double m = p->micro * f->seq / p->cp;
     if (f->head_share > 0) { /* M-55 */
-        r->logits = k[LLM_mem_logit] * m * f->s.vocab / p->tp * f->head_share * (p->pp > 1 ? 0.5 : 1);
+        r->logits = k[LLM_mem_logit] * m * f->s.vocab / p->tp * f->head_share * (p->pp > 1 ? 0.5 : 1) * f->lean;
         if (f->s.memory_len > 0)
             r->logits = 7 * f->element * m * (f->s.hidden < 800 ? 200e3 : 110e3);
     }

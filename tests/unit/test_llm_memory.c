@@ -23,7 +23,7 @@ static bench bench_new(double layers, double hidden, double heads, double seq)
                            .v_dim = hidden / heads, .ffn = 4 * hidden, .top_k = 1, .expert_ffn = 4 * hidden,
                            .attention_share = 1, .dense_share = 1, .layer_weights = w, .layer_active = w, .active_scale = 1,
                            .params = layers * w, .causal = 1, .cross = 1};
-    b.f.trained = 1;
+    b.f.trained = b.f.lean = 1;
     b.f.seq = b.f.seq_full = seq;
     b.f.element = 2;
     b.f.flash = 1;
