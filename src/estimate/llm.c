@@ -135,7 +135,9 @@ static void llm_run(const ap_est_context *c, const ap_layout *layout, ap_estimat
     if (plan.micro_guessed && f->benchmark > 0) /* M-17: the batch was chosen to fill the card */
         ret->peak_bytes = c->consts[LLM_mem_fill] * f->memory;
     ret->host_bytes = memory.host;
-    ret->verdict = memory.total > 0.97 * f->memory ? AP_DOES_NOT_FIT : memory.total > 0.92 * f->memory ? AP_TIGHT : AP_FITS;
+    ret->verdict = memory.total > 0.97 * f->memory   ? AP_DOES_NOT_FIT
+                   : memory.total > 0.92 * f->memory ? AP_TIGHT
+                                                     : AP_FITS;
     if (!isfinite(ret->step_s) || !isfinite(ret->peak_bytes) || !(ret->step_s > 0))
         ret->error = "the inputs lead to no finite estimate";
 }
@@ -171,8 +173,8 @@ static const char *class_of(const ap_llm_facts *f)
     }
 }
 
-/* How much of the case the fit has seen together: 0 its model in this software at this precision and the software on this
- * chip, 1 the model or the chip with the software, 2 the software, 3 not even that. */
+/* How much of the case the fit has seen together: 0 its model in this software at this precision and the software on
+ * this chip, 1 the model or the chip with the software, 2 the software, 3 not even that. */
 static int novelty(const ap_est_context *c)
 {
     bool model = ap_est_seen(c, "stack-model-path"), chip = ap_est_seen(c, "stack-chip");

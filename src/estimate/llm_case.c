@@ -7,7 +7,8 @@
 #include "base/num.h"
 #include "estimate/llm.h"
 
-static const char *const family_names[] = {"other", "meg21", "mcore", "fsdp", "hf", "dle", "xla", "habana", "neuron", "ipu"};
+static const char *const family_names[] = {"other", "meg21", "mcore",  "fsdp",   "hf",
+                                           "dle",   "xla",   "habana", "neuron", "ipu"};
 
 static bool is(const char *text, const char *word)
 {
@@ -35,8 +36,8 @@ int ap_llm_family_of(const ap_case *job)
     if (starts(generation, "ipu"))
         return LLM_FAM_IPU;
     /* Tuning without a named stack is nearly always the Hugging Face trainer or a relative. */
-    bool tuning = job->method == AP_METHOD_FINETUNE || job->method == AP_METHOD_LORA || job->method == AP_METHOD_QLORA ||
-                  job->method == AP_METHOD_DPO;
+    bool tuning = job->method == AP_METHOD_FINETUNE || job->method == AP_METHOD_LORA ||
+                  job->method == AP_METHOD_QLORA || job->method == AP_METHOD_DPO;
     return tuning && !job->stack ? LLM_FAM_HF : LLM_FAM_OTHER;
 }
 
@@ -91,8 +92,8 @@ static void default_flash(ap_case *job)
         return;
     int family = ap_llm_family_of(job);
     bool fused = family == LLM_FAM_MCORE || family == LLM_FAM_FSDP || family == LLM_FAM_XLA;
-    bool decoder = !is_encoder(job) &&
-                   (family == LLM_FAM_HF || family == LLM_FAM_HABANA || family == LLM_FAM_OTHER || family == LLM_FAM_NEURON);
+    bool decoder = !is_encoder(job) && (family == LLM_FAM_HF || family == LLM_FAM_HABANA || family == LLM_FAM_OTHER ||
+                                        family == LLM_FAM_NEURON);
     job->flash = fused || decoder || (family == LLM_FAM_MEG21 && !(job->date < 2023));
     if (job->date < 2022.67 && family != LLM_FAM_MCORE)
         job->flash = 0;
@@ -194,7 +195,9 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
         ap_keys_addf(keys, "family-arch", "%s|%s", family, arch);
     ap_keys_addf(keys, "family-path", "%s|%s", family, paths[path_of(job)]);
     ap_keys_addf(keys, "family-method", "%s|%s", family,
-                 job->method == AP_METHOD_QLORA ? "qlora" : job->method == AP_METHOD_LORA ? "lora" : "full");
+                 job->method == AP_METHOD_QLORA  ? "qlora"
+                 : job->method == AP_METHOD_LORA ? "lora"
+                                                 : "full");
     ap_keys_add(keys, "suite", job->suite);
     const char *model = job->model->id, *stack = job->stack ? job->stack : "", *path = paths[path_of(job)];
     const char *task = job->task ? job->task : ap_method_names[job->method >= 0 ? job->method : 0];
@@ -202,7 +205,8 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
         ap_keys_addf(keys, "stack-model", "%s|%s", stack, model);
         ap_keys_addf(keys, "stack-model-path", "%s|%s|%s|%s", stack, model, task, path);
         if (job->suite)
-            ap_keys_addf(keys, "suite-model", "%s|%s|%s|%s", job->suite, job->date < 2022.5 ? "2020" : "2023", model, path);
+            ap_keys_addf(keys, "suite-model", "%s|%s|%s|%s", job->suite, job->date < 2022.5 ? "2020" : "2023", model,
+                         path);
     }
     if (job->suite)
         ap_keys_addf(keys, "suite-generation", "%s|%s|%s", job->suite, job->date < 2022.5 ? "2020" : "2023",
@@ -276,9 +280,12 @@ static void prepare_links(const ap_est_context *c, ap_llm_facts *f)
     const ap_chip *chip = job->chip;
     const double *k = c->consts;
     const char *kind = chip->link.kind ? chip->link.kind : "";
-    double pcie = (chip->bus.pcie_gen >= 5 ? 64e9 : chip->bus.pcie_gen >= 4 ? 32e9 : 16e9) *
+    double pcie = (chip->bus.pcie_gen >= 5   ? 64e9
+                   : chip->bus.pcie_gen >= 4 ? 32e9
+                                             : 16e9) *
                   (chip->bus.lanes > 0 ? chip->bus.lanes / 16 : 1);
-    bool fast = chip->link.bandwidth > 0 && !strstr(kind, "ridge") && kind[0] && !starts(kind, "PCIe") && !starts(kind, "pcie");
+    bool fast =
+        chip->link.bandwidth > 0 && !strstr(kind, "ridge") && kind[0] && !starts(kind, "PCIe") && !starts(kind, "pcie");
     const char *text = job->interconnect ? job->interconnect : "";
     bool board = (strstr(text, "PCIe") || strstr(text, "pcie")) && !strstr(text, "NVL") && !strstr(text, "nvl");
     if (board)
@@ -304,9 +311,11 @@ static void prepare_adapters(const ap_case *job, ap_llm_facts *f)
         return;
     double rank = job->lora_rank > 0 ? job->lora_rank : 16;
     f->lora_count = job->lora_target_count > 0 ? job->lora_target_count : 7;
-    double h = f->s.hidden, kv = f->s.kv_heads * f->s.v_dim, q = f->s.heads * f->s.v_dim, w = f->s.experts > 0 ? f->s.expert_ffn : f->s.ffn;
+    double h = f->s.hidden, kv = f->s.kv_heads * f->s.v_dim, q = f->s.heads * f->s.v_dim,
+           w = f->s.experts > 0 ? f->s.expert_ffn : f->s.ffn;
     double all = (h + q) + 2 * (h + kv) + (q + h) + 3 * (h + w), qv = (h + q) + (h + kv);
-    f->lora_params = rank * f->s.layers * (f->lora_count <= 2 ? qv * f->lora_count / 2 : qv + (all - qv) * (f->lora_count - 2) / 5);
+    f->lora_params =
+        rank * f->s.layers * (f->lora_count <= 2 ? qv * f->lora_count / 2 : qv + (all - qv) * (f->lora_count - 2) / 5);
     f->trained = f->lora_params / f->s.params;
 }
 
@@ -320,9 +329,11 @@ void ap_llm_prepare(ap_est_context *c)
         f->s.layers = AP_UNKNOWN;
     f->family = ap_llm_family_of(job);
     f->path = path_of(job);
-    f->quantised = job->base_precision == AP_PREC_NF4 || job->base_precision == AP_PREC_INT4 || job->base_precision == AP_PREC_FP4 ? 1
-                   : job->base_precision == AP_PREC_INT8                                                                       ? 2
-                                                                                                                               : 0;
+    f->quantised =
+        job->base_precision == AP_PREC_NF4 || job->base_precision == AP_PREC_INT4 || job->base_precision == AP_PREC_FP4
+            ? 1
+        : job->base_precision == AP_PREC_INT8 ? 2
+                                              : 0;
     prepare_adapters(job, f);
     f->reference = job->method == AP_METHOD_DPO;
     f->splits_batch = is(job->stack, "torchtitan");
@@ -339,12 +350,14 @@ void ap_llm_prepare(ap_est_context *c)
     f->seq = job->seq_len * (unpadded && starts(job->model->id, "bert") ? c->consts[LLM_unpadded] : 1);
     f->keys = ap_llm_mean_keys(&f->s, f->seq);
     f->global_batch = job->global_batch > 0 ? job->global_batch : (double)NAN;
-    f->head_share = f->encoder > 0 ? (f->pretrain > 0 || job->method == AP_METHOD_TRAIN ? 0.16 : 0) : 1; /* masked positions */
+    f->head_share =
+        f->encoder > 0 ? (f->pretrain > 0 || job->method == AP_METHOD_TRAIN ? 0.16 : 0) : 1; /* masked positions */
     f->chips = job->chips;
     f->per_node = job->chips_per_node;
     f->domain = job->domain_chips;
     f->is_tpu = starts(job->chip->generation, "tpu");
-    f->memory = first_known(job->chip->memory.usable, job->chip->memory.size, isfinite(job->host_memory_bytes) ? job->host_memory_bytes : 256e9);
+    f->memory = first_known(job->chip->memory.usable, job->chip->memory.size,
+                            isfinite(job->host_memory_bytes) ? job->host_memory_bytes : 256e9);
     prepare_rates(c, f);
     prepare_links(c, f);
     f->pure_16 = c->consts[LLM_pure_16] > 0.5 && !(f->lora > 0) &&

@@ -64,7 +64,8 @@ static double state_bytes(const filling *x, double t, double p)
     return n * (f->lora > 0 ? frozen : sharded ? 6 + 12 / d : 18);
 }
 
-/* M-16: smallest tensor, then pipeline degree whose states fit 60 % of the memory; more while ranks exceed the batch. */
+/* M-16: smallest tensor, then pipeline degree whose states fit 60 % of the memory; more while ranks exceed the batch.
+ */
 static void choose_degrees(filling *x)
 {
     const ap_llm_facts *f = x->f;
@@ -99,7 +100,8 @@ static void choose_parallel(filling *x)
     const ap_layout *in = x->in;
     ap_llm_plan *p = x->p;
     int fam = (int)f->family;
-    bool megatron = fam == LLM_FAM_MCORE || fam == LLM_FAM_MEG21 || fam == LLM_FAM_OTHER || fam == LLM_FAM_HABANA || fam == LLM_FAM_IPU;
+    bool megatron = fam == LLM_FAM_MCORE || fam == LLM_FAM_MEG21 || fam == LLM_FAM_OTHER || fam == LLM_FAM_HABANA ||
+                    fam == LLM_FAM_IPU;
     x->free_parallel = !given(in->tp) && !given(in->pp);
     p->zero3 = p->sharding == AP_SHARD_ZERO3 || p->sharding == AP_SHARD_HSDP;
     p->hsdp = p->sharding == AP_SHARD_HSDP;
@@ -119,7 +121,9 @@ static void choose_parallel(filling *x)
         p->vpp = fmax(1, fmin(6, floor(f->s.layers / p->pp / 2)));
     p->ep = 1;
     if (f->s.experts > 0)
-        p->ep = given(in->ep) ? in->ep : fmin(f->s.experts, fmin(p->zero3 ? 1 : fmax(1, p->dp * p->cp), x->free_parallel ? 64 : 8));
+        p->ep = given(in->ep)
+                    ? in->ep
+                    : fmin(f->s.experts, fmin(p->zero3 ? 1 : fmax(1, p->dp * p->cp), x->free_parallel ? 64 : 8));
     p->shard = p->zero3 ? p->dp * p->cp : 1;
     p->sp = fam == LLM_FAM_MCORE || fam == LLM_FAM_FSDP || fam == LLM_FAM_XLA ? p->tp : 1;
 }
@@ -259,7 +263,8 @@ static const char *check(const ap_llm_facts *f, const ap_llm_plan *p)
     return NULL;
 }
 
-const char *ap_llm_plan_complete(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret, ap_llm_plan *plan)
+const char *ap_llm_plan_complete(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret,
+                                 ap_llm_plan *plan)
 {
     *plan = (ap_llm_plan){0};
     filling x = {.f = ap_llm_facts_of(context), .k = context->consts, .in = layout, .p = plan, .out = ret};

@@ -48,7 +48,7 @@ static per_param bytes_per_param(const ap_llm_facts *f)
     case LLM_FAM_OTHER:
         return (per_param){2, 4, 4 + state}; /* master copy with the states */
     default:
-        return (per_param){4, 4, state};     /* autocast: 32-bit parameters */
+        return (per_param){4, 4, state}; /* autocast: 32-bit parameters */
     }
 }
 
@@ -56,7 +56,9 @@ static per_param bytes_per_param(const ap_llm_facts *f)
 static double stage_params(const ap_llm_facts *f, const ap_llm_plan *p)
 {
     const ap_llm_shape *s = &f->s;
-    double experts = s->experts > 0 ? fmin(s->layer_weights, s->moe_share * s->experts * (2 + s->gated) * s->hidden * s->expert_ffn) : 0;
+    double experts =
+        s->experts > 0 ? fmin(s->layer_weights, s->moe_share * s->experts * (2 + s->gated) * s->hidden * s->expert_ffn)
+                       : 0;
     double layer = (s->layer_weights - experts) / p->tp + experts / (p->ep * p->tp);
     return s->layers * layer / p->pp + s->embedding * (p->pp > 1 ? 1 : s->embedding_count) / p->tp;
 }
@@ -66,9 +68,10 @@ static void adapter_states(const ap_llm_facts *f, const double *k, const ap_llm_
 {
     const ap_llm_shape *s = &f->s;
     double bytes = f->quantised == 1 ? 0.53 : f->quantised == 2 ? 1 : f->element; /* 32-bit arithmetic: a 32-bit base */
-    bool divided = p->zero3 && (f->quantised > 0 || !(k[LLM_load_whole] > 0.5)); /* peak while loading */
+    bool divided = p->zero3 && (f->quantised > 0 || !(k[LLM_load_whole] > 0.5));  /* peak while loading */
     double ranks = divided ? p->dp * p->cp : 1, split = p->tp * p->pp;
-    r->weights = (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;
+    r->weights =
+        (s->layers * s->layer_weights * bytes / split + 2.6 * s->embedding * (s->vocab < 100000 ? 1 : 0.75)) / ranks;
     r->adapters = f->lora_params / split * 14;
     if (divided)
         r->gathered = k[LLM_mem_live] * s->layer_weights * bytes / p->tp;
@@ -134,7 +137,8 @@ void ap_llm_step_memory(const ap_llm_facts *f, const double *k, const ap_llm_pla
         if (f->s.memory_len > 0)
             r->logits = 7 * f->element * m * (f->s.hidden < 800 ? 200e3 : 110e3);
     }
-    double sum = r->weights + r->gradients + r->states + r->gathered + r->activations + r->scores + r->logits + r->adapters;
+    double sum =
+        r->weights + r->gradients + r->states + r->gathered + r->activations + r->scores + r->logits + r->adapters;
     r->fragment = sum * (k[LLM_mem_fragment] - 1);
     r->fixed = k[LLM_mem_fixed] * GIB;
     r->total = sum + r->fragment + r->fixed;

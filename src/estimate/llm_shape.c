@@ -1,4 +1,5 @@
-/* Shape of a transformer from its profile: weights per layer, attended keys, FLOP per token (docs/model.md M-01 … M-09). */
+/* Shape of a transformer from its profile: weights per layer, attended keys, FLOP per token (docs/model.md M-01 …
+ * M-09). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,12 +172,15 @@ const char *ap_llm_shape_of(const ap_model *m, const char *arch, ap_llm_shape *s
     set_mix(m, s);
     double mats = 2 + s->gated;
     s->attention_weights = attention_weights(m, s) * s->cross;
-    double dense = mats * s->hidden * s->ffn, expert = mats * s->hidden * s->expert_ffn, shared = mats * s->hidden * s->shared_ffn;
-    double base = s->attention_share * s->attention_weights + s->mixer_share * s->mixer_weights + s->dense_share * dense;
+    double dense = mats * s->hidden * s->ffn, expert = mats * s->hidden * s->expert_ffn,
+           shared = mats * s->hidden * s->shared_ffn;
+    double base =
+        s->attention_share * s->attention_weights + s->mixer_share * s->mixer_weights + s->dense_share * dense;
     s->layer_weights = base + s->moe_share * (s->experts * (expert + s->hidden) + shared);
     s->layer_active = base + s->moe_share * (s->top_k * expert + s->experts * s->hidden + shared);
     s->embedding = s->vocab * s->hidden;
-    bool tied = m->tied_embeddings == 1 || (m->tied_embeddings < 0 && !s->gated); /* GPT-2 and BERT tie, Llama does not */
+    bool tied =
+        m->tied_embeddings == 1 || (m->tied_embeddings < 0 && !s->gated); /* GPT-2 and BERT tie, Llama does not */
     s->embedding_count = tied ? 1 : 2;
     match_count(m, s);
     double sum = s->layers * (s->layer_weights + 2 * s->hidden) + s->embedding * s->embedding_count + s->hidden;

@@ -82,7 +82,8 @@ static double layer_attention(const scope *x)
     double keys = f->seq * (1 + s->memory_len);
     double product = 2 * x->tokens * keys * heads * (s->qk_dim + s->v_dim) * (1 + 0.5 * s->memory_len) / f->score_rate *
                      (1 + f->half16 / f->seq) * (1 + f->half16 / s->v_dim);
-    return s->attention_share * (product + x->k[LLM_score_passes] * f->element * x->p->micro / x->p->cp * heads * f->seq * f->seq / f->bandwidth);
+    return s->attention_share * (product + x->k[LLM_score_passes] * f->element * x->p->micro / x->p->cp * heads *
+                                               f->seq * f->seq / f->bandwidth);
 }
 
 /* M-24: traffic of norms, activations, residuals; casts to 8 and 4 bit; M-25: adapters and de-quantisation. */
@@ -128,7 +129,8 @@ static void layer_comm(const scope *x, layer *ret)
     const ap_llm_plan *p = x->p;
     double t = p->tp, m = x->tokens, e = f->element;
     if (t > 1)
-        ret->tp = 2 * (2 * e * m * s->hidden * (t - 1) / t / ap_llm_ring(f, t, 1) + latency(x, t)) * (1 - share(x->k[LLM_hide_tp]));
+        ret->tp = 2 * (2 * e * m * s->hidden * (t - 1) / t / ap_llm_ring(f, t, 1) + latency(x, t)) *
+                  (1 - share(x->k[LLM_hide_tp]));
     if (p->cp > 1)
         ret->cp = e * m * 2 * s->kv_heads * s->v_dim * (p->cp - 1) / t / ap_llm_ring(f, p->cp, t);
     if (s->experts > 0 && p->ep > 1)
@@ -144,7 +146,9 @@ static double layer_gather(const scope *x)
     if (!p->zero3 || !(group > 1))
         return 0;
     double per = f->quantised == 1 ? 0.55 : f->element;
-    return f->s.layer_weights / p->tp * per * (group - 1) / group / (ap_llm_ring(f, group, p->tp) * x->k[LLM_gather_share]) + latency(x, group);
+    return f->s.layer_weights / p->tp * per * (group - 1) / group /
+               (ap_llm_ring(f, group, p->tp) * x->k[LLM_gather_share]) +
+           latency(x, group);
 }
 
 /* M-27: final norm, vocabulary projection and loss of a micro-batch, forward and backward. */
@@ -217,14 +221,17 @@ static passes layer_passes(const scope *x, const layer *l)
         host += k[LLM_host_unfused];
     host += (x->p->zero3 && f->chips > 1 ? k[LLM_host_fsdp] * (1 + 2 * lora) : 0);
     y.forward = either(y.gpu_forward + y.comm, host);
-    double back = ((lora > 0 ? 1 : 2) * l->gemm + (f->flash > 0 ? 2.5 : 2) * l->attention + 2 * l->elementwise + l->dequant +
-                   2 * l->adapters) * s + (lora > 0 ? 1.5 : 2) * f->kernel;
+    double back = ((lora > 0 ? 1 : 2) * l->gemm + (f->flash > 0 ? 2.5 : 2) * l->attention + 2 * l->elementwise +
+                   l->dequant + 2 * l->adapters) *
+                      s +
+                  (lora > 0 ? 1.5 : 2) * f->kernel;
     y.backward = either(back + y.comm, k[LLM_host_backward] * host);
     bool by_operator = f->family == LLM_FAM_FSDP || f->family == LLM_FAM_XLA || f->family == LLM_FAM_HF;
     if (x->p->recompute == AP_RECOMPUTE_FULL)
         y.recompute = y.forward;
     else if (x->p->recompute == AP_RECOMPUTE_SELECTIVE)
-        y.recompute = by_operator ? k[LLM_operator_recompute] * y.forward : (f->flash > 0 ? 0.15 : 1) * l->attention * s;
+        y.recompute =
+            by_operator ? k[LLM_operator_recompute] * y.forward : (f->flash > 0 ? 0.15 : 1) * l->attention * s;
     y.gather = layer_gather(x);
     y.scatter = lora > 0 ? 0 : y.gather * k[LLM_scatter_ratio];
     return y;
@@ -243,7 +250,8 @@ static void fill_parts(const scope *x, const layer *l, const passes *y, double l
     r->cp_comm = 2 * l->cp * n;
     r->ep_comm = 2 * l->ep * n;
     r->recompute = y->recompute * n;
-    double busy = r->gemm + r->attention + r->elementwise + r->dequant + r->adapters + r->tp_comm + r->cp_comm + r->ep_comm;
+    double busy =
+        r->gemm + r->attention + r->elementwise + r->dequant + r->adapters + r->tp_comm + r->cp_comm + r->ep_comm;
     r->host = fmax(0, (y->forward + y->backward) * n - busy);
     double covered = y->forward + y->backward + y->recompute;
     double with_gather = either(y->forward, y->gather) + either(y->backward + y->recompute, y->gather + y->scatter);
@@ -295,7 +303,8 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
     if (p->pp > 1) {
         double wire = f->chips > f->domain ? f->nic : f->link;
         double split = f->family == LLM_FAM_MCORE ? p->tp : 1;
-        p2p = 2 * (f->element * x.tokens * f->s.hidden / split / wire + 2 * k[LLM_alpha]) * p->vpp * (1 - share(k[LLM_hide_p2p]));
+        p2p = 2 * (f->element * x.tokens * f->s.hidden / split / wire + 2 * k[LLM_alpha]) * p->vpp *
+              (1 - share(k[LLM_hide_p2p]));
     }
     r->bubble = p->pp > 1 ? (p->pp - 1) / p->vpp * (first + p2p) : 0; /* M-37 */
     r->micro_host = p->micros * k[LLM_host_micro] * (1 + 0.6 * f->lora);
@@ -304,7 +313,8 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
     r->dp_exposed = exposed_sync(&x, layers * y.backward);
     r->optimizer = optimizer_time(&x, &r->offload);
     r->fixed = k[LLM_host_step];
-    double total = p->micros * last + r->micro_host + r->p2p + r->bubble + r->dp_exposed + r->optimizer + r->offload + r->fixed;
+    double total =
+        p->micros * last + r->micro_host + r->p2p + r->bubble + r->dp_exposed + r->optimizer + r->offload + r->fixed;
     r->total = total * (1 + k[LLM_jitter] * log2(fmax(f->chips / 8, 1)));
     fill_parts(&x, &l, &y, layers, r);
     r->flop = step_flop(&x);

@@ -3,16 +3,17 @@
 
 #include "estimate/llm.h"
 
-#define GIB 1073741824.0
+#define GIB                                  1073741824.0
 #define near_to(actual, expected, tolerance) testing_near((actual), (expected), (tolerance), __FILE__, __LINE__)
 
 static ap_model model_of(double layers, double hidden, double heads, double kv, double ffn, double vocab)
 {
     ap_model m;
     memset(&m, 0, sizeof m);
-    double *all[] = {&m.params, &m.active_params, &m.enc_layers, &m.dec_layers, &m.head_dim, &m.experts, &m.top_k,
-                     &m.shared_experts, &m.expert_ffn, &m.shared_ffn, &m.moe_every, &m.dense_first_layers,
-                     &m.mla_kv_rank, &m.mla_q_rank, &m.rope_head_dim};
+    double *all[] = {&m.params,      &m.active_params, &m.enc_layers,   &m.dec_layers,
+                     &m.head_dim,    &m.experts,       &m.top_k,        &m.shared_experts,
+                     &m.expert_ffn,  &m.shared_ffn,    &m.moe_every,    &m.dense_first_layers,
+                     &m.mla_kv_rank, &m.mla_q_rank,    &m.rope_head_dim};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = (double)NAN;
     m.layers = layers;
@@ -96,7 +97,8 @@ static void m05_flop_per_token(void **state)
 
 static void m05_step_of_gpt3_and_bert(void **state)
 {
-    (void)state; /* 72BsLh^2(1 + s/6h + V/12Lh), B 1536, full scores: 3.3862e18; BERT-large 512: 3.35007e11 x 3 + no head */
+    (void)state; /* 72BsLh^2(1 + s/6h + V/12Lh), B 1536, full scores: 3.3862e18; BERT-large 512: 3.35007e11 x 3 + no
+                    head */
     ap_model gpt3 = model_of(96, 12288, 96, 96, 4 * 12288, 51200), bert = model_of(24, 1024, 16, 16, 4096, 30522);
     gpt3.gated_mlp = bert.gated_mlp = 0;
     ap_llm_shape a = shape_of(&gpt3, "decoder"), b = shape_of(&bert, "encoder");
@@ -176,12 +178,12 @@ static void m30_network_from_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(m01_dense_parameters),     cmocka_unit_test(m02_grouped_attention_and_gated_mlp),
-        cmocka_unit_test(m02_latent_attention),     cmocka_unit_test(m03_experts),
-        cmocka_unit_test(m04_matmul_parameters),    cmocka_unit_test(m05_flop_per_token),
+        cmocka_unit_test(m01_dense_parameters),      cmocka_unit_test(m02_grouped_attention_and_gated_mlp),
+        cmocka_unit_test(m02_latent_attention),      cmocka_unit_test(m03_experts),
+        cmocka_unit_test(m04_matmul_parameters),     cmocka_unit_test(m05_flop_per_token),
         cmocka_unit_test(m05_step_of_gpt3_and_bert), cmocka_unit_test(m06_published_count_decides),
-        cmocka_unit_test(m07_sliding_window),       cmocka_unit_test(m08_segment_memory),
-        cmocka_unit_test(m09_shape_from_count),     cmocka_unit_test(m30_network_from_text),
+        cmocka_unit_test(m07_sliding_window),        cmocka_unit_test(m08_segment_memory),
+        cmocka_unit_test(m09_shape_from_count),      cmocka_unit_test(m30_network_from_text),
         cmocka_unit_test(m31_rings_share_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,8 +133,8 @@ static void absurd_input_is_said_not_computed(void **state)
         for (int field = 0; field < 8; field++) {
             ap_case job = job_of(f, "llama-2-7b", "h100-sxm5-80gb", 8);
             ap_layout layout = layout_of(2, 2, 1);
-            double *const fields[] = {&layout.tp, &layout.pp, &layout.dp, &layout.micro_batch, &layout.cp, &job.seq_len,
-                                      &job.chips, &job.global_batch};
+            double *const fields[] = {&layout.tp, &layout.pp,   &layout.dp, &layout.micro_batch,
+                                      &layout.cp, &job.seq_len, &job.chips, &job.global_batch};
             *fields[field] = absurd[i];
             ap_estimate e = estimate_of(f, &job, &layout);
             assert_true(e.error || (isfinite(e.step_s) && e.step_s > 0 && isfinite(e.peak_bytes) && e.peak_bytes > 0));
@@ -144,8 +144,10 @@ static void absurd_input_is_said_not_computed(void **state)
 static void unknown_layout_is_completed(void **state)
 {
     const fixture *f = *state;
-    static const char *const models[] = {"llama-2-7b", "llama-3-70b", "mixtral-8x7b", "gpt3-175b", "deepseek-v3", "bert-large"};
-    static const char *const chips[] = {"a100-sxm4-80gb", "h100-sxm5-80gb", "b300", "mi300x", "tpu-v5p", "rtx-4090", "l4"};
+    static const char *const models[] = {"llama-2-7b", "llama-3-70b", "mixtral-8x7b",
+                                         "gpt3-175b",  "deepseek-v3", "bert-large"};
+    static const char *const chips[] = {"a100-sxm4-80gb", "h100-sxm5-80gb", "b300", "mi300x",
+                                        "tpu-v5p",        "rtx-4090",       "l4"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
         for (size_t c = 0; c < sizeof chips / sizeof *chips; c++)
             for (double n = 1; n <= 4096; n *= 8) {
@@ -167,8 +169,8 @@ static void unknown_layout_is_completed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        fixture_test(step_of_gpt3_on_1024_a100),         fixture_test(time_scales_with_tokens),
-        fixture_test(more_memory_never_fits_less),       fixture_test(absurd_input_is_said_not_computed),
+        fixture_test(step_of_gpt3_on_1024_a100),   fixture_test(time_scales_with_tokens),
+        fixture_test(more_memory_never_fits_less), fixture_test(absurd_input_is_said_not_computed),
         fixture_test(unknown_layout_is_completed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

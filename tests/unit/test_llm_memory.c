@@ -3,7 +3,7 @@
 
 #include "estimate/llm.h"
 
-#define GIB 1073741824.0
+#define GIB                                  1073741824.0
 #define near_to(actual, expected, tolerance) testing_near((actual), (expected), (tolerance), __FILE__, __LINE__)
 
 typedef struct bench {
@@ -19,10 +19,23 @@ static bench bench_new(double layers, double hidden, double heads, double seq)
     bench b;
     memset(&b, 0, sizeof b);
     double w = 12 * hidden * hidden;
-    b.f.s = (ap_llm_shape){.layers = layers, .hidden = hidden, .heads = heads, .kv_heads = heads, .qk_dim = hidden / heads,
-                           .v_dim = hidden / heads, .ffn = 4 * hidden, .top_k = 1, .expert_ffn = 4 * hidden,
-                           .attention_share = 1, .dense_share = 1, .layer_weights = w, .layer_active = w, .active_scale = 1,
-                           .params = layers * w, .causal = 1, .cross = 1};
+    b.f.s = (ap_llm_shape){.layers = layers,
+                           .hidden = hidden,
+                           .heads = heads,
+                           .kv_heads = heads,
+                           .qk_dim = hidden / heads,
+                           .v_dim = hidden / heads,
+                           .ffn = 4 * hidden,
+                           .top_k = 1,
+                           .expert_ffn = 4 * hidden,
+                           .attention_share = 1,
+                           .dense_share = 1,
+                           .layer_weights = w,
+                           .layer_active = w,
+                           .active_scale = 1,
+                           .params = layers * w,
+                           .causal = 1,
+                           .cross = 1};
     b.f.trained = b.f.lean = 1;
     b.f.seq = b.f.seq_full = seq;
     b.f.element = 2;
@@ -32,7 +45,17 @@ static bench bench_new(double layers, double hidden, double heads, double seq)
     b.f.chips = b.f.per_node = b.f.domain = 1;
     b.k[LLM_mem_act] = b.k[LLM_mem_fragment] = b.k[LLM_mem_full] = b.k[LLM_mem_state] = 1;
     b.k[LLM_mem_selective] = 1;
-    b.p = (ap_llm_plan){.tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .dp = 1, .sp = 1, .shard = 1, .micro = 1, .micros = 1, .batch = 1};
+    b.p = (ap_llm_plan){.tp = 1,
+                        .pp = 1,
+                        .vpp = 1,
+                        .cp = 1,
+                        .ep = 1,
+                        .dp = 1,
+                        .sp = 1,
+                        .shard = 1,
+                        .micro = 1,
+                        .micros = 1,
+                        .batch = 1};
     return b;
 }
 
@@ -63,7 +86,8 @@ static double states(bench *b)
 
 static void m46_bytes_per_parameter(void **state)
 {
-    (void)state; /* Megatron 18 B: 7B = 112.96 GiB; distributed optimizer over 8: 7.5 B = 47.07; autocast 16 B = 100.41 */
+    (void)
+        state; /* Megatron 18 B: 7B = 112.96 GiB; distributed optimizer over 8: 7.5 B = 47.07; autocast 16 B = 100.41 */
     bench b = seven_b(LLM_FAM_MEG21, AP_SHARD_NONE, 1);
     near_to(states(&b), 112.96, 1e-4);
     b = seven_b(LLM_FAM_MEG21, AP_SHARD_ZERO1, 8);
@@ -79,11 +103,13 @@ static void m46_bytes_per_parameter(void **state)
 
 static void m47_optimizer_states(void **state)
 {
-    (void)state; /* beyond 4 + 4 B of weights and gradients: AdamW 8, 8 bit 2.03, Lion 4, SGD 0, Adafactor next to none */
+    (void)
+        state; /* beyond 4 + 4 B of weights and gradients: AdamW 8, 8 bit 2.03, Lion 4, SGD 0, Adafactor next to none */
     static const struct {
         int optimizer;
         double bytes;
-    } known[] = {{AP_OPT_ADAMW, 8}, {AP_OPT_ADAMW_8BIT, 2.03}, {AP_OPT_LION, 4}, {AP_OPT_SGD_MOMENTUM, 4}, {AP_OPT_SGD, 0}};
+    } known[] = {
+        {AP_OPT_ADAMW, 8}, {AP_OPT_ADAMW_8BIT, 2.03}, {AP_OPT_LION, 4}, {AP_OPT_SGD_MOMENTUM, 4}, {AP_OPT_SGD, 0}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         bench b = seven_b(LLM_FAM_FSDP, AP_SHARD_NONE, 1);
         b.f.optimizer = known[i].optimizer;
@@ -124,7 +150,8 @@ static void m50_quantised_base(void **state)
 
 static void m51_activations_of_22b(void **state)
 {
-    (void)state; /* b 4, t 8, L 48, h 6144: sequence parallel 34sbh/t x 48 = 9.5625 GiB; without: (10 + 24/8) sbh x 48 */
+    (void)
+        state; /* b 4, t 8, L 48, h 6144: sequence parallel 34sbh/t x 48 = 9.5625 GiB; without: (10 + 24/8) sbh x 48 */
     bench b = bench_new(48, 6144, 64, 2048);
     b.p.micro = 4;
     b.p.tp = b.p.sp = 8;
@@ -158,7 +185,8 @@ static void m52_scores(void **state)
 
 static void m53_in_flight(void **state)
 {
-    (void)state; /* 175B p 8 v 3, sequence parallel and selective: 12.3516 GiB; 1T p 64 v 1: 26.5625; 530B p 35 v 3: 23.0762 */
+    (void)state; /* 175B p 8 v 3, sequence parallel and selective: 12.3516 GiB; 1T p 64 v 1: 26.5625; 530B p 35 v
+                    3: 23.0762 */
     static const struct {
         double layers, hidden, heads, p, v, gib;
     } known[] = {{96, 12288, 96, 8, 3, 12.3516}, {128, 25600, 160, 64, 1, 26.5625}, {105, 20480, 128, 35, 3, 23.0762}};
@@ -235,13 +263,20 @@ static void more_ranks_never_need_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(m46_bytes_per_parameter),  cmocka_unit_test(m47_optimizer_states),
-        cmocka_unit_test(m48_first_stage_of_gpt3),  cmocka_unit_test(m49_gathered_units),
-        cmocka_unit_test(m50_quantised_base),       cmocka_unit_test(m51_activations_of_22b),
-        cmocka_unit_test(m51_gated_layer_of_llama3), cmocka_unit_test(m52_scores),
-        cmocka_unit_test(m53_in_flight),            cmocka_unit_test(m54_full_recomputation),
-        cmocka_unit_test(m55_logits),               cmocka_unit_test(m56_m57_fragmentation_and_context),
-        cmocka_unit_test(m59_offloaded_states),     cmocka_unit_test(more_ranks_never_need_more),
+        cmocka_unit_test(m46_bytes_per_parameter),
+        cmocka_unit_test(m47_optimizer_states),
+        cmocka_unit_test(m48_first_stage_of_gpt3),
+        cmocka_unit_test(m49_gathered_units),
+        cmocka_unit_test(m50_quantised_base),
+        cmocka_unit_test(m51_activations_of_22b),
+        cmocka_unit_test(m51_gated_layer_of_llama3),
+        cmocka_unit_test(m52_scores),
+        cmocka_unit_test(m53_in_flight),
+        cmocka_unit_test(m54_full_recomputation),
+        cmocka_unit_test(m55_logits),
+        cmocka_unit_test(m56_m57_fragmentation_and_context),
+        cmocka_unit_test(m59_offloaded_states),
+        cmocka_unit_test(more_ranks_never_need_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,27 @@ static bench bench_new(void)
 {
     bench b;
     memset(&b, 0, sizeof b);
-    b.f.s = (ap_llm_shape){.layers = 2, .hidden = 1000, .heads = 4, .kv_heads = 4, .qk_dim = 250, .v_dim = 250, .ffn = 4000,
-                           .vocab = 10000, .top_k = 1, .expert_ffn = 4000, .attention_share = 1, .dense_share = 1,
-                           .attention_weights = 4e6, .layer_weights = 12e6, .layer_active = 12e6, .active_scale = 1,
-                           .embedding = 1e7, .embedding_count = 1, .params = 34e6, .causal = 1, .cross = 1};
+    b.f.s = (ap_llm_shape){.layers = 2,
+                           .hidden = 1000,
+                           .heads = 4,
+                           .kv_heads = 4,
+                           .qk_dim = 250,
+                           .v_dim = 250,
+                           .ffn = 4000,
+                           .vocab = 10000,
+                           .top_k = 1,
+                           .expert_ffn = 4000,
+                           .attention_share = 1,
+                           .dense_share = 1,
+                           .attention_weights = 4e6,
+                           .layer_weights = 12e6,
+                           .layer_active = 12e6,
+                           .active_scale = 1,
+                           .embedding = 1e7,
+                           .embedding_count = 1,
+                           .params = 34e6,
+                           .causal = 1,
+                           .cross = 1};
     b.f.trained = 1;
     b.f.seq = b.f.seq_full = 1000;
     b.f.keys = 500;
@@ -35,7 +52,17 @@ static bench bench_new(void)
     b.f.family = LLM_FAM_MEG21;
     b.k[LLM_slowdown] = 1;
     b.k[LLM_gather_share] = 1;
-    b.p = (ap_llm_plan){.tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .dp = 1, .sp = 1, .shard = 1, .micro = 1, .micros = 1, .batch = 1};
+    b.p = (ap_llm_plan){.tp = 1,
+                        .pp = 1,
+                        .vpp = 1,
+                        .cp = 1,
+                        .ep = 1,
+                        .dp = 1,
+                        .sp = 1,
+                        .shard = 1,
+                        .micro = 1,
+                        .micros = 1,
+                        .batch = 1};
     return b;
 }
 
@@ -57,7 +84,8 @@ static void m20_short_dimensions_cost(void **state)
 
 static void m21_products_of_a_layer(void **state)
 {
-    (void)state; /* 2 x 12e6 weights x 1000 tokens = 2.4e10 FLOP, 2 layers, forward + 2 backward = 0.144 s; tp 2 halves */
+    (void)
+        state; /* 2 x 12e6 weights x 1000 tokens = 2.4e10 FLOP, 2 layers, forward + 2 backward = 0.144 s; tp 2 halves */
     bench b = bench_new();
     near_to(run(&b)->gemm, 0.144, 1e-12);
     b.p.tp = b.p.sp = 2;
@@ -86,7 +114,8 @@ static void m22_fused_attention(void **state)
 
 static void m23_materialised_scores(void **state)
 {
-    (void)state; /* full 1000 keys: 4e9 FLOP; 3 passes of 2 B x 4 heads x 1e6 scores = 24 MB at 1 GB/s; x 3 x 2 layers */
+    (void)
+        state; /* full 1000 keys: 4e9 FLOP; 3 passes of 2 B x 4 heads x 1e6 scores = 24 MB at 1 GB/s; x 3 x 2 layers */
     bench b = bench_new();
     b.k[LLM_score_passes] = 3;
     near_to(run(&b)->attention, (4e-3 + 0.024) * 6, 1e-12);
@@ -105,7 +134,8 @@ static void m24_traffic(void **state)
 
 static void m25_quantised_base_and_adapters(void **state)
 {
-    (void)state; /* 4.5 B x 12e6 = 54 ms a pass, 2 passes, 2 layers; adapters 2 B x 1000 x (8e3 + 16e3) = 48 ms x 3 x 2 */
+    (void)
+        state; /* 4.5 B x 12e6 = 54 ms a pass, 2 passes, 2 layers; adapters 2 B x 1000 x (8e3 + 16e3) = 48 ms x 3 x 2 */
     bench b = bench_new();
     b.f.lora = b.f.quantised = 1;
     b.k[LLM_dequant] = b.k[LLM_adapter_passes] = 1;
@@ -128,7 +158,8 @@ static void m25_casts_and_kernel_ramp(void **state)
 
 static void m26_overlap_rounds_the_corner(void **state)
 {
-    (void)state; /* forward 24 ms against a host of 24 ms: 2^(1/4) x 24 ms; backward 48 against 24: (1 + 2^-4)^(1/4) x 48 */
+    (void)state; /* forward 24 ms against a host of 24 ms: 2^(1/4) x 24 ms; backward 48 against 24: (1 + 2^-4)^(1/4) x
+                    48 */
     bench b = bench_new();
     b.f.score_rate = 1e30;
     b.f.host = 0.024;
@@ -197,7 +228,8 @@ static void m32_latency_and_m33_tensor_parallel(void **state)
 
 static void m34_context_parallel(void **state)
 {
-    (void)state; /* cp 4: K and V of the others, 2 B x 250 tokens x 2 x 1000 x 3 = 3 MB at 1 GB/s, 2 passes x 2 layers */
+    (void)
+        state; /* cp 4: K and V of the others, 2 B x 250 tokens x 2 x 1000 x 3 = 3 MB at 1 GB/s, 2 passes x 2 layers */
     bench b = bench_new();
     b.p.cp = 4;
     b.f.chips = b.f.per_node = b.f.domain = 4;
@@ -220,7 +252,8 @@ static void m35_expert_all_to_all(void **state)
 
 static void m36_gathering_weights(void **state)
 {
-    (void)state; /* ZeRO-3 over 2: 12e6 x 2 B / 2 at 1e7 B/s = 1.2 s a pass; backward gathers and scatters (x 1) = 2.4 s */
+    (void)state; /* ZeRO-3 over 2: 12e6 x 2 B / 2 at 1e7 B/s = 1.2 s a pass; backward gathers and scatters (x 1) = 2.4 s
+                  */
     bench b = bench_new();
     b.p.zero3 = true;
     b.p.sharding = AP_SHARD_ZERO3;
@@ -234,7 +267,8 @@ static void m36_gathering_weights(void **state)
 
 static void m37_pipeline(void **state)
 {
-    (void)state; /* p 8, 64 micro-batches of 0.2 s: T = (64 + 7/v) x 0.2: 14.2 s for v 1 (10.94 % bubble), 13.267 for v 3 */
+    (void)state; /* p 8, 64 micro-batches of 0.2 s: T = (64 + 7/v) x 0.2: 14.2 s for v 1 (10.94 % bubble), 13.267 for v
+                    3 */
     bench b = bench_new();
     b.f.s.layers = 8;
     b.f.s.vocab = 1;
@@ -318,7 +352,8 @@ static void m41_useful_flop(void **state)
 
 static void m42_lora_and_m43_dpo(void **state)
 {
-    (void)state; /* LoRA: 4 instead of 6 a weight and token; DPO: one more forward: 2 a weight and a third of attention */
+    (void)
+        state; /* LoRA: 4 instead of 6 a weight and token; DPO: one more forward: 2 a weight and a third of attention */
     bench b = bench_new();
     b.f.lora = 1;
     near_to(run(&b)->flop, (4 * 24e6 + 1.2e7) * 1000, 1e-12);
@@ -333,7 +368,17 @@ static void more_bandwidth_is_never_slower(void **state)
 {
     (void)state;
     bench b = bench_new();
-    b.p = (ap_llm_plan){.tp = 2, .pp = 2, .vpp = 1, .cp = 1, .ep = 1, .dp = 4, .sp = 2, .shard = 1, .micro = 1, .micros = 8, .batch = 32};
+    b.p = (ap_llm_plan){.tp = 2,
+                        .pp = 2,
+                        .vpp = 1,
+                        .cp = 1,
+                        .ep = 1,
+                        .dp = 4,
+                        .sp = 2,
+                        .shard = 1,
+                        .micro = 1,
+                        .micros = 8,
+                        .batch = 32};
     b.f.chips = 16;
     b.f.per_node = b.f.domain = 8;
     for (int i = 0; i < LLM_CONST_COUNT; i++)
