@@ -15,7 +15,6 @@ static bool reaches(const ap_cli *cli, const ap_check_count *count)
     return count->errors > 0 || (strcmp(level, "warning") == 0 && count->warnings > 0);
 }
 
-<<<<<<< HEAD
 /* --workload and the policies named by --rules and in the configuration. Knowledge about hardware to choose is not what a
  * job needs that is already written. */
 static ap_status load_documents(ap_cli *cli, ap_jobs_request *request, ap_workload *workload)
@@ -33,17 +32,6 @@ static ap_status load_documents(ap_cli *cli, ap_jobs_request *request, ap_worklo
         status = ap_knowledge_load(&wanted, cli->arena, &cli->diags, &policies);
     request->policies = policies;
     request->as_of = ap_cli_today(cli);
-=======
-/* Policies of --rules and the configuration; the project's own knowledge is in the findings. */
-static ap_status load_policies(ap_cli *cli, ap_jobs_request *request)
-{
-    ap_knowledge_request wanted = {.data_dir = ap_cli_text(cli, AP_O_DATA), .policies = ap_cli_list(cli, AP_O_RULES), .config = cli->config.policies, .without_knowledge = true};
-    ap_ruleset *set = NULL;
-    if (wanted.policies.count == 0 && !wanted.config)
-        return AP_OK;
-    ap_status status = ap_knowledge_load(&wanted, cli->arena, &cli->diags, &set);
-    request->rules = set;
->>>>>>> 97cad00 (Judge job files by the user's policies)
     return status;
 }
 
@@ -67,19 +55,8 @@ static ap_status run(ap_cli *cli)
                                .groups = groups.items, .group_count = groups.count, .estimate = true,
                                .max_cost_usd = ap_cli_number(cli, AP_O_MAX_COST), .max_hours = ap_cli_number(cli, AP_O_MAX_HOURS)};
     ap_workload workload;
-<<<<<<< HEAD
     const char *baseline = ap_cli_text(cli, AP_O_BASELINE);
     status = load_documents(cli, &request, &workload);
-=======
-    const char *document = ap_cli_text(cli, AP_O_WORKLOAD), *baseline = ap_cli_text(cli, AP_O_BASELINE);
-    if (document) {
-        status = ap_workload_load(document, cli->arena, &cli->diags, &workload);
-        if (status != AP_OK)
-            return status;
-        request.workload = &workload;
-    }
-    status = load_policies(cli, &request);
->>>>>>> 97cad00 (Judge job files by the user's policies)
     if (status != AP_OK)
         return status;
     ap_jobs jobs;

@@ -151,7 +151,6 @@ typedef struct ap_checkjob {
 typedef struct ap_jobs_request {
     const ap_catalog *catalog;
     const ap_calibration *calibration;
-    const struct ap_ruleset *rules; /* the user's policies, or NULL */
     const ap_workload *workload;  /* --workload: what the files leave open; or NULL */
     ap_jobformat format;          /* --input-format, AP_JF_UNKNOWN = recognise */
     const char *const *paths;     /* files and folders */

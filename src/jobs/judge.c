@@ -117,11 +117,7 @@ static void drop_repeats(ap_jobfindings *list)
     for (size_t i = 0; i < list->count; i++) {
         bool repeat = false;
         for (size_t k = 0; k < kept && !repeat; k++)
-<<<<<<< HEAD
             repeat = ap_streq(list->items[k].id, list->items[i].id) && list->items[k].pos.line == list->items[i].pos.line &&
-=======
-            repeat = list->items[k].fault == list->items[i].fault && ap_streq(list->items[k].id, list->items[i].id) && list->items[k].pos.line == list->items[i].pos.line &&
->>>>>>> 97cad00 (Judge job files by the user's policies)
                      ap_streq(list->items[k].pos.file, list->items[i].pos.file);
         if (!repeat)
             list->items[kept++] = list->items[i];

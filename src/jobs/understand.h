@@ -23,11 +23,7 @@ void ap_find_memory(ap_judge *j);
 void ap_find_time(ap_judge *j);
 void ap_find_speed(ap_judge *j);
 void ap_find_oddities(ap_judge *j);
-<<<<<<< HEAD
 void ap_find_policies(ap_judge *j);
-=======
-void ap_find_policies(ap_judge *j); /* policy.c */
->>>>>>> 97cad00 (Judge job files by the user's policies)
 
 /* spelling.c */
 bool ap_chips_found(const ap_chip_match *match);
