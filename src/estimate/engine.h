@@ -23,7 +23,7 @@
 /* Level keys with room for composed ones ("resnet50|dle-pytorch"). Levels are static text; a NULL or "" key is none. */
 typedef struct ap_engine_keys {
     ap_calib_keys keys;
-    char text[2048];
+    char text[4096];
     size_t used;
 } ap_engine_keys;
 void ap_keys_add(ap_engine_keys *keys, const char *level, const char *key); /* key must outlive the context */
