@@ -185,6 +185,21 @@ static bool skip_in_folder(const char *path)
     return strstr(path, "/.git/") || ap_starts_with(path, ".git/") || strstr(path, "/node_modules/") || strstr(path, "/__pycache__/") || strstr(path, "/.venv/");
 }
 
+/* Workflows, services and pods that train nothing are no jobs of ours, unless somebody names them. */
+static void drop_other_work(ap_jobs *jobs, size_t from)
+{
+    size_t kept = from;
+    for (size_t i = from; i < jobs->file_count; i++) {
+        const ap_jobfile *file = jobs->files[i];
+        const ap_jobfacts *f = &file->facts;
+        bool general = file->format == AP_JF_GHA || file->format == AP_JF_COMPOSE || file->format == AP_JF_K8S || file->format == AP_JF_COLAB || file->format == AP_JF_SHELL;
+        bool trains = f->chips.count > 0 || ap_jnum_stated(&f->n.chips_per_node) || ap_jtext_stated(&f->t.model) || ap_jnum_stated(&f->n.launch_per_node) || ap_jtext_stated(&f->t.arch);
+        if (!general || trains || file->findings.count > 0 || f->ref_count > 0)
+            jobs->files[kept++] = jobs->files[i];
+    }
+    jobs->file_count = kept;
+}
+
 /* named: by the user; a file that nobody named and nobody can read is passed over. */
 static void load_path(loader *l, const char *given, bool named)
 {
@@ -205,6 +220,8 @@ static void load_path(loader *l, const char *given, bool named)
     bool stdin_script = strcmp(path, "-") == 0 && l->jobs->request->format == AP_JF_UNKNOWN && ap_starts_with(text, "#");
     ap_jobformat format = stdin_script ? ap_recognise_text(name, text, len) : l->jobs->request->format;
     bool read = ap_jobs_read_text(l->jobs, name, text, len, format, &local);
+    if (!named)
+        drop_other_work(l->jobs, before);
     if (read || l->jobs->file_count > before)
         return;
     if (!named)

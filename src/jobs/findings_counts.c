@@ -40,7 +40,7 @@ static void compare_processes(ap_judge *j)
     const ap_jobnums *n = &j->f->n;
     const ap_checkjob *job = j->job;
     double chips = devices_per_node(j), processes = job->processes_per_node.value;
-    double tasks = ap_known(n->tasks_per_node.value) ? n->tasks_per_node.value : 1;
+    double tasks = ap_known(n->tasks_per_node.value) ? n->tasks_per_node.value : ap_or(n->tasks.value, 1) / ap_or(job->nodes.value, 1);
     bool nested = ap_is(&n->by_srun) && tasks > 1 && (is_launcher(j, "torchrun") || is_launcher(j, "accelerate")) && ap_known(processes);
     ap_pos pos = job->processes_per_node.pos;
     if (!total_divides(j) || !ap_known(chips) || !ap_known(processes) || is_tpu(j) || job->mig)
@@ -48,7 +48,7 @@ static void compare_processes(ap_judge *j)
     if (ap_jtext_stated(&j->f->t.per_node_word) && !nested)
         return;
     if (nested && processes * tasks > chips + 0.5) {
-        ap_judge_add(j, AP_FAULT_COUNT_MISMATCH, n->tasks_per_node.pos, "%.0f tasks on each node start %.0f processes each: %.0f for %.0f chips", tasks, processes,
+        ap_judge_add(j, AP_FAULT_COUNT_MISMATCH, n->tasks_per_node.pos.line ? n->tasks_per_node.pos : n->tasks.pos, "%.0f tasks on each node start %.0f processes each: %.0f for %.0f chips", tasks, processes,
                      processes * tasks, chips)
             ->hint = "one task a node for a launcher that starts the others (--ntasks-per-node=1)";
         return;
@@ -68,7 +68,7 @@ static void compare_visible(ap_judge *j)
 {
     const ap_jnum *visible = &j->f->n.visible_devices;
     double chips = j->job->chips_per_node.value, processes = j->job->processes_per_node.value;
-    if (!ap_known(visible->value) || !ap_known(chips) || !(visible->value > 0))
+    if (!ap_known(visible->value) || !(visible->value > 0))
         return;
     if (ap_known(processes) && processes > visible->value + 0.5) {
         ap_judge_add(j, AP_FAULT_COUNT_MISMATCH, visible->pos, "%.0f processes on each node, but only %.0f devices are visible to them", processes, visible->value)->hint =

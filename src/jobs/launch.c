@@ -304,8 +304,6 @@ static void read_python(line_reader *l)
     else
         return;
     l->i += 2;
-    if (ap_starts_with(module, "torch.distributed.launch") && false)
-        l->i = l->count;
 }
 
 static void method_of_recipe(line_reader *l, const char *recipe, ap_pos pos)
@@ -338,6 +336,11 @@ static bool read_launcher(line_reader *l)
                 l->i = 3;
             return true;
         }
+    if (is_python(word) && is_program(second, "xpk.py")) {
+        l->by = BY_XPK;
+        l->i = 4;
+        return true;
+    }
     if (is_python(word)) {
         read_python(l);
         return true;
@@ -345,6 +348,19 @@ static bool read_launcher(line_reader *l)
     bool script = is_file(word, ".py");
     l->by = script ? BY_PYTHON : BY_NONE;
     return script;
+}
+
+/* torchtune's built-in configurations: llama3_1/8B_lora_single_device. */
+static void read_tune_config(line_reader *l)
+{
+    for (size_t i = 0; i + 1 < l->count; i++) {
+        const char *name = l->words[i + 1].text, *slash = strchr(name, '/'), *size = slash ? strchr(slash, '_') : NULL;
+        if (strcmp(l->words[i].text, "--config") != 0 || !size || strchr(name, '$') || is_file(name, ".yaml"))
+            continue;
+        const char *family = ap_arena_strndup(l->reader->arena, name, (size_t)(slash - name));
+        ap_set_text(&l->facts->t.model, ap_torchtune_model(l->reader->arena, ap_arena_printf(l->reader->arena, "%s_%.*s", family, (int)(size - slash - 1), slash + 1)), at_word(l, i + 1));
+        method_of_recipe(l, size, at_word(l, i + 1));
+    }
 }
 
 void ap_launch_read(ap_jobreader *reader, ap_shell *shell, const ap_word *words, size_t count, ap_jobfacts *facts)
@@ -372,8 +388,12 @@ void ap_launch_read(ap_jobreader *reader, ap_shell *shell, const ap_word *words,
     }
     if (l.by != BY_PYTHON)
         read_launcher_options(&l);
-    if (l.by == BY_TUNE && l.i < count)
+    if (l.by == BY_TUNE && l.i < count) {
+        read_tune_config(&l);
+        if (strstr(words[l.i].text, "distributed"))
+            ap_set_num(&facts->n.use_fsdp, 1, at_word(&l, l.i)); /* torchtune's distributed recipes shard by FSDP */
         method_of_recipe(&l, words[l.i].text, at_word(&l, l.i));
+    }
     if (l.by == BY_MPI && l.i < count && (is_python(words[l.i].text))) {
         line_reader inner = l;
         read_python(&inner);

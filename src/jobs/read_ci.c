@@ -178,7 +178,13 @@ void ap_read_colab(ap_jobreader *r)
 {
     const ap_node *type = ap_node_at(r->root, "metadata.colab.gpuType"), *kind = ap_node_at(r->root, "metadata.accelerator");
     ap_jobnums *n = &r->facts->n;
-    if (ap_node_text(type)) {
+    bool tpu = ap_streq(ap_node_text(kind), "TPU");
+    if (tpu && ap_node_text(type) && ap_contains_nocase(type->text, "V5E")) {
+        ap_jobfacts_add_chip(r->facts, "tpu-v5e", type->pos);
+        ap_set_num(&n->chips_per_node, 1, type->pos);
+    } else if (tpu) {
+        ap_set_num(&n->chips_per_node, AP_UNKNOWN, kind->pos);
+    } else if (ap_node_text(type)) {
         ap_jobfacts_add_chip(r->facts, type->text, type->pos);
         ap_set_num(&n->chips_per_node, 1, type->pos);
     } else if (ap_streq(ap_node_text(kind), "GPU")) {

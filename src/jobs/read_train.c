@@ -247,6 +247,13 @@ static const char *family_words(ap_arena *arena, const char *text, size_t len)
     return out.text ? out.text : "";
 }
 
+const char *ap_torchtune_model(ap_arena *arena, const char *name)
+{
+    const char *size = strrchr(name, '_');
+    const char *family = family_words(arena, name, size ? (size_t)(size - name) : strlen(name));
+    return size ? ap_arena_printf(arena, "%s-%s", family, size + 1) : family;
+}
+
 /* torchtune.models.llama3_1.lora_llama3_1_8b: method, family, size. */
 static void take_component(ap_jobreader *r, const ap_node *node)
 {
@@ -263,12 +270,7 @@ static void take_component(ap_jobreader *r, const ap_node *node)
         name += 5;
     }
     ap_set_text(&r->facts->t.method, method, node->pos);
-    const char *size = strrchr(name, '_');
-    size_t family = size ? (size_t)(size - name) : strlen(name);
-    const char *model = family_words(r->arena, name, family);
-    if (size)
-        model = ap_arena_printf(r->arena, "%s-%s", model, size + 1);
-    ap_set_text(&r->facts->t.model, model, node->pos);
+    ap_set_text(&r->facts->t.model, ap_torchtune_model(r->arena, name), node->pos);
 }
 
 void ap_read_torchtune(ap_jobreader *r)

@@ -128,6 +128,9 @@ void ap_read_workload(ap_jobreader *r);
 void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t at);
 void ap_slurm_option(ap_jobreader *r, const char *name, const char *value, ap_pos pos);
 
+/* "llama3_1_8b" -> "llama-3.1-8b". */
+const char *ap_torchtune_model(ap_arena *arena, const char *name);
+
 /* Key dictionaries of single formats, for other readers of the same words. */
 void ap_read_deepspeed_map(ap_jobreader *r, const ap_node *map);
 

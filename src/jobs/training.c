@@ -250,7 +250,7 @@ static void find_batch(ap_judge *j)
         ranks = job->chip_total;
     if (ap_known(n->per_chip_batch.value)) {
         job->global_batch = n->per_chip_batch.value * job->chip_total * job->accumulation;
-        if (!ap_known(job->chip_total) && ap_known(n->ici.value))
+        if (!ap_known(job->chip_total) && n->ici.value > 0 && !(n->dcn.value < 0))
             job->global_batch = n->ici.value * ap_or(n->dcn.value, 1) * n->per_chip_batch.value * job->accumulation;
         return;
     }
