@@ -9,7 +9,8 @@
 
 enum { MAX_BYTES = 1 << 20, MAX_FILES = 20000, MAX_FOLLOW = 3 };
 
-/* -- one text ---------------------------------------------------------------------------------------------------------------- */
+/* -- one text
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static ap_jobfile *add_file(ap_jobs *jobs, const char *path, const char *text, size_t len)
 {
@@ -32,7 +33,8 @@ static void read_file(ap_jobs *jobs, ap_jobfile *file, const ap_node *root)
 
 static bool is_script_name(const char *path)
 {
-    static const char *const suffixes[] = {".sh", ".sbatch", ".slurm", ".job", ".bash", ".sub", ".batch", ".run", ".zsh", ".slm", ".qsub"};
+    static const char *const suffixes[] = {".sh",    ".sbatch", ".slurm", ".job", ".bash", ".sub",
+                                           ".batch", ".run",    ".zsh",   ".slm", ".qsub"};
     const char *name = ap_base_name(path);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (ap_ends_with(name, suffixes[i]))
@@ -42,7 +44,8 @@ static bool is_script_name(const char *path)
 
 static bool is_document_name(const char *path)
 {
-    return ap_ends_with(path, ".yaml") || ap_ends_with(path, ".yml") || ap_ends_with(path, ".json") || ap_ends_with(path, ".ipynb") || ap_ends_with(path, ".jsonc");
+    return ap_ends_with(path, ".yaml") || ap_ends_with(path, ".yml") || ap_ends_with(path, ".json") ||
+           ap_ends_with(path, ".ipynb") || ap_ends_with(path, ".jsonc");
 }
 
 /* JSON may be indented by tabs, YAML may not; blanks keep every position. */
@@ -62,10 +65,12 @@ static void find_placeholders(ap_jobs *jobs, ap_jobfile *file, const ap_node *no
 {
     if (!node || depth > 40 || *told >= 3)
         return;
-    if (node->kind == AP_NODE_SCALAR && ap_foreign_placeholder(node->text) && strlen(node->text) < 100 && !strpbrk(node->text, "\n")) {
+    if (node->kind == AP_NODE_SCALAR && ap_foreign_placeholder(node->text) && strlen(node->text) < 100 &&
+        !strpbrk(node->text, "\n")) {
         ++*told;
-        ap_jobfinding_add(jobs->arena, &file->findings, AP_FAULT_PLACEHOLDER_LEFT, node->pos, "\"%s\" is still to be filled in", node->text)->hint =
-            "put the real value in";
+        ap_jobfinding_add(jobs->arena, &file->findings, AP_FAULT_PLACEHOLDER_LEFT, node->pos,
+                          "\"%s\" is still to be filled in", node->text)
+            ->hint = "put the real value in";
     }
     for (size_t i = 0; node->kind == AP_NODE_MAP && i < node->as.map.count; i++)
         find_placeholders(jobs, file, node->as.map.pairs[i].value, depth + 1, told);
@@ -73,21 +78,27 @@ static void find_placeholders(ap_jobs *jobs, ap_jobfile *file, const ap_node *no
         find_placeholders(jobs, file, node->as.list.items[i], depth + 1, told);
 }
 
-static bool read_documents(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format, ap_diags *diags)
+static bool read_documents(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format,
+                           ap_diags *diags)
 {
     ap_docs docs = {0};
     bool any = false;
     const char *clean = without_tabs(jobs->arena, text, len);
-    if (ap_yaml_parse(clean, len, path, AP_YAML_FOREIGN, MAX_BYTES, jobs->arena, diags, &docs) != AP_OK && docs.count == 0)
+    if (ap_yaml_parse(clean, len, path, AP_YAML_FOREIGN, MAX_BYTES, jobs->arena, diags, &docs) != AP_OK &&
+        docs.count == 0)
         return false;
     for (size_t i = 0; i < docs.count; i++) {
         ap_jobformat found = format != AP_JF_UNKNOWN ? format : ap_recognise_node(path, docs.items[i]);
         if (found == AP_JF_UNKNOWN || docs.items[i]->kind != AP_NODE_MAP)
             continue;
         const ap_node *kind = ap_node_get(docs.items[i], "kind");
-        static const char *const none[] = {"ConfigMap", "Service", "Secret", "PersistentVolumeClaim", "PersistentVolume", "Namespace", "ServiceAccount", "Role",
-            "RoleBinding", "Kustomization", "ClusterRole", "ClusterRoleBinding", "Ingress", "NetworkPolicy", "StorageClass", "CustomResourceDefinition", "LocalQueue",
-            "ClusterQueue", "ResourceFlavor", "PriorityClass", "ComputeClass", "NodePool", "EC2NodeClass"};
+        static const char *const none[] = {
+            "ConfigMap",        "Service",       "Secret",         "PersistentVolumeClaim",
+            "PersistentVolume", "Namespace",     "ServiceAccount", "Role",
+            "RoleBinding",      "Kustomization", "ClusterRole",    "ClusterRoleBinding",
+            "Ingress",          "NetworkPolicy", "StorageClass",   "CustomResourceDefinition",
+            "LocalQueue",       "ClusterQueue",  "ResourceFlavor", "PriorityClass",
+            "ComputeClass",     "NodePool",      "EC2NodeClass"};
         bool no_job = false;
         for (size_t k = 0; found == AP_JF_K8S && k < sizeof none / sizeof *none; k++)
             no_job = no_job || ap_streq(ap_node_text(kind), none[k]);
@@ -104,9 +115,11 @@ static bool read_documents(ap_jobs *jobs, const char *path, const char *text, si
     return any;
 }
 
-bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format, ap_diags *diags)
+bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format,
+                       ap_diags *diags)
 {
-    bool script = format == AP_JF_SLURM || format == AP_JF_SHELL || format == AP_JF_MEGATRON || format == AP_JF_XPK || format == AP_JF_MLPERF;
+    bool script = format == AP_JF_SLURM || format == AP_JF_SHELL || format == AP_JF_MEGATRON || format == AP_JF_XPK ||
+                  format == AP_JF_MLPERF;
     if (memchr(text, 0, len))
         return false;
     if (format == AP_JF_TORCHTITAN || ap_ends_with(path, ".toml")) {
@@ -120,8 +133,10 @@ bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t
         return true;
     }
     bool shebang = ap_starts_with(text, "#!");
-    if (!script && format == AP_JF_UNKNOWN && !is_document_name(path) && (is_script_name(path) || shebang || strstr(text, "#SBATCH"))) {
-        if (shebang && strstr(text, "python") && memchr(text, '\n', len) && strstr(text, "python") < (const char *)memchr(text, '\n', len))
+    if (!script && format == AP_JF_UNKNOWN && !is_document_name(path) &&
+        (is_script_name(path) || shebang || strstr(text, "#SBATCH"))) {
+        if (shebang && strstr(text, "python") && memchr(text, '\n', len) &&
+            strstr(text, "python") < (const char *)memchr(text, '\n', len))
             return false;
         format = ap_recognise_text(path, text, len);
         script = format != AP_JF_UNKNOWN;
@@ -129,14 +144,16 @@ bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t
             return false;
     }
     if (!script)
-        return (format != AP_JF_UNKNOWN || is_document_name(path) || strcmp(path, "<stdin>") == 0) && read_documents(jobs, path, text, len, format, diags);
+        return (format != AP_JF_UNKNOWN || is_document_name(path) || strcmp(path, "<stdin>") == 0) &&
+               read_documents(jobs, path, text, len, format, diags);
     ap_jobfile *file = add_file(jobs, path, text, len);
     file->format = format;
     read_file(jobs, file, NULL);
     return true;
 }
 
-/* -- paths ------------------------------------------------------------------------------------------------------------------ */
+/* -- paths
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct loader {
     ap_jobs *jobs;
@@ -182,7 +199,8 @@ static const char *tidy_path(ap_arena *arena, const char *path)
 
 static bool skip_in_folder(const char *path)
 {
-    return strstr(path, "/.git/") || ap_starts_with(path, ".git/") || strstr(path, "/node_modules/") || strstr(path, "/__pycache__/") || strstr(path, "/.venv/");
+    return strstr(path, "/.git/") || ap_starts_with(path, ".git/") || strstr(path, "/node_modules/") ||
+           strstr(path, "/__pycache__/") || strstr(path, "/.venv/");
 }
 
 /* Workflows, services and pods that train nothing are no jobs of ours, unless somebody names them. */
@@ -192,8 +210,10 @@ static void drop_other_work(ap_jobs *jobs, size_t from)
     for (size_t i = from; i < jobs->file_count; i++) {
         const ap_jobfile *file = jobs->files[i];
         const ap_jobfacts *f = &file->facts;
-        bool general = file->format == AP_JF_GHA || file->format == AP_JF_COMPOSE || file->format == AP_JF_K8S || file->format == AP_JF_COLAB || file->format == AP_JF_SHELL;
-        bool trains = f->chips.count > 0 || ap_jnum_stated(&f->n.chips_per_node) || ap_jtext_stated(&f->t.model) || ap_jnum_stated(&f->n.launch_per_node) || ap_jtext_stated(&f->t.arch);
+        bool general = file->format == AP_JF_GHA || file->format == AP_JF_COMPOSE || file->format == AP_JF_K8S ||
+                       file->format == AP_JF_COLAB || file->format == AP_JF_SHELL;
+        bool trains = f->chips.count > 0 || ap_jnum_stated(&f->n.chips_per_node) || ap_jtext_stated(&f->t.model) ||
+                      ap_jnum_stated(&f->n.launch_per_node) || ap_jtext_stated(&f->t.arch);
         if (!general || trains || file->findings.count > 0 || f->ref_count > 0)
             jobs->files[kept++] = jobs->files[i];
     }
@@ -217,7 +237,8 @@ static void load_path(loader *l, const char *given, bool named)
         return;
     }
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    bool stdin_script = strcmp(path, "-") == 0 && l->jobs->request->format == AP_JF_UNKNOWN && ap_starts_with(text, "#");
+    bool stdin_script =
+        strcmp(path, "-") == 0 && l->jobs->request->format == AP_JF_UNKNOWN && ap_starts_with(text, "#");
     ap_jobformat format = stdin_script ? ap_recognise_text(name, text, len) : l->jobs->request->format;
     bool read = ap_jobs_read_text(l->jobs, name, text, len, format, &local);
     if (!named)
@@ -229,7 +250,8 @@ static void load_path(loader *l, const char *given, bool named)
     if (local.errors > 0) {
         ap_diags_attach_source(&local, name, text, len);
         for (size_t i = 0; i < local.count; i++) {
-            ap_diag *copy = ap_diag_add(l->diags, local.items[i].severity, local.items[i].code, local.items[i].pos, "%s", local.items[i].message);
+            ap_diag *copy = ap_diag_add(l->diags, local.items[i].severity, local.items[i].code, local.items[i].pos,
+                                        "%s", local.items[i].message);
             copy->hint = local.items[i].hint;
             copy->source_line = local.items[i].source_line;
         }
@@ -237,8 +259,9 @@ static void load_path(loader *l, const char *given, bool named)
         return;
     }
     ap_jobfile *file = add_file(l->jobs, name, text, len);
-    ap_jobfinding_add(arena, &file->findings, AP_FAULT_UNREADABLE, (ap_pos){name, 1, 1}, "this is no job file of a kind that is known here")->hint =
-        "name the kind with --input-format when it is one";
+    ap_jobfinding_add(arena, &file->findings, AP_FAULT_UNREADABLE, (ap_pos){name, 1, 1},
+                      "this is no job file of a kind that is known here")
+        ->hint = "name the kind with --input-format when it is one";
 }
 
 static void load_folder(loader *l, const char *path)
@@ -281,7 +304,9 @@ static void follow_refs(loader *l)
     }
 }
 
-/* -- jobs ---------------------------------------------------------------------------------------------------------------------- */
+/* -- jobs
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 static size_t root_of(size_t *parent, size_t i)
 {
@@ -333,10 +358,20 @@ static void join_groups(const ap_jobs *jobs, size_t *parent)
 static int telling(ap_jobformat format)
 {
     switch (format) {
-    case AP_JF_AXOLOTL: case AP_JF_LLAMAFACTORY: case AP_JF_TORCHTUNE: case AP_JF_TORCHTITAN: case AP_JF_LLMFOUNDRY: case AP_JF_NEMO: case AP_JF_NEOX:
-    case AP_JF_MAXTEXT: case AP_JF_TRL: case AP_JF_LITGPT: case AP_JF_OLMO:
+    case AP_JF_AXOLOTL:
+    case AP_JF_LLAMAFACTORY:
+    case AP_JF_TORCHTUNE:
+    case AP_JF_TORCHTITAN:
+    case AP_JF_LLMFOUNDRY:
+    case AP_JF_NEMO:
+    case AP_JF_NEOX:
+    case AP_JF_MAXTEXT:
+    case AP_JF_TRL:
+    case AP_JF_LITGPT:
+    case AP_JF_OLMO:
         return 0;
-    case AP_JF_DEEPSPEED: case AP_JF_ACCELERATE:
+    case AP_JF_DEEPSPEED:
+    case AP_JF_ACCELERATE:
         return 1;
     case AP_JF_HFCONFIG:
         return 3;
@@ -376,7 +411,8 @@ static void make_job(ap_jobs *jobs, const size_t *parent, size_t root, bool *sev
     job->id = jobs->files[main_file]->path;
     const char *name = jobs->files[main_file]->facts.t.name.value;
     if (several[main_file])
-        job->id = ap_arena_printf(jobs->arena, "%s#%s", job->id, name ? name : ap_arena_printf(jobs->arena, "%zu", jobs->files[main_file]->part));
+        job->id = ap_arena_printf(jobs->arena, "%s#%s", job->id,
+                                  name ? name : ap_arena_printf(jobs->arena, "%zu", jobs->files[main_file]->part));
     fill_facts(job);
     *AP_PUSH(jobs->arena, jobs->jobs, jobs->job_count, jobs->job_capacity) = job;
 }
@@ -388,7 +424,8 @@ static void make_jobs(ap_jobs *jobs)
     bool *several = AP_NEW_ARRAY(jobs->arena, bool, n ? n : 1);
     for (size_t i = 0; i < n; i++) {
         parent[i] = i;
-        several[i] = (i > 0 && jobs->files[i - 1]->path == jobs->files[i]->path) || (i + 1 < n && jobs->files[i + 1]->path == jobs->files[i]->path);
+        several[i] = (i > 0 && jobs->files[i - 1]->path == jobs->files[i]->path) ||
+                     (i + 1 < n && jobs->files[i + 1]->path == jobs->files[i]->path);
     }
     join_refs(jobs, parent);
     join_groups(jobs, parent);

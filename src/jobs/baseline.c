@@ -16,10 +16,11 @@ static const char *text_of(const cJSON *object, const char *key)
 static bool is_known(const cJSON *old_jobs, const ap_jobfinding *finding)
 {
     const cJSON *job, *item;
-    cJSON_ArrayForEach(job, old_jobs)
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(job, "findings"))
-            if (ap_streq(text_of(item, "id"), finding->id) && ap_streq(text_of(item, "file"), finding->pos.file) && ap_streq(text_of(item, "message"), finding->message))
-                return true;
+    cJSON_ArrayForEach(job, old_jobs) cJSON_ArrayForEach(
+        item, cJSON_GetObjectItemCaseSensitive(
+                  job, "findings")) if (ap_streq(text_of(item, "id"), finding->id) &&
+                                        ap_streq(text_of(item, "file"), finding->pos.file) &&
+                                        ap_streq(text_of(item, "message"), finding->message)) return true;
     return false;
 }
 

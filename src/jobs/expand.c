@@ -37,7 +37,8 @@ size_t ap_shell_skip(const char *text, size_t len, size_t pos, char open, char c
     return len;
 }
 
-/* -- arithmetic: + - * / % and parentheses over integers; anything else makes it unknown ----------------------------- */
+/* -- arithmetic: + - * / % and parentheses over integers; anything else makes it unknown -----------------------------
+ */
 
 typedef struct sum_reader {
     const ap_shell *shell;
@@ -156,7 +157,8 @@ static bool evaluate(const ap_shell *shell, const char *text, size_t len, double
     return !reader.unknown && reader.pos == len && isfinite(*ret);
 }
 
-/* -- parameters ------------------------------------------------------------------------------------------------------ */
+/* -- parameters ------------------------------------------------------------------------------------------------------
+ */
 
 static void give_text(ap_shell *shell, ap_shell_expansion *ret, const char *text, size_t at)
 {
@@ -244,13 +246,15 @@ static void expand_braces(ap_shell *shell, const char *text, size_t start, size_
     if (memchr(text + from, '$', to - from))
         give_unknown(shell, ret, text + start, end - start);
     else
-        give_split(shell, ret, &(ap_word){.text = ap_arena_strndup(shell->arena, text + from, to - from), .at = SIZE_MAX});
+        give_split(shell, ret,
+                   &(ap_word){.text = ap_arena_strndup(shell->arena, text + from, to - from), .at = SIZE_MAX});
 }
 
 static void expand_sum(ap_shell *shell, const char *text, size_t start, size_t end, ap_shell_expansion *ret)
 {
     double value;
-    if (end >= start + 5 && text[end - 1] == ')' && text[end - 2] == ')' && evaluate(shell, text + start + 3, end - start - 5, &value))
+    if (end >= start + 5 && text[end - 1] == ')' && text[end - 2] == ')' &&
+        evaluate(shell, text + start + 3, end - start - 5, &value))
         give_text(shell, ret, ap_arena_printf(shell->arena, "%.0f", value), SIZE_MAX);
     else
         give_unknown(shell, ret, text + start, end - start);

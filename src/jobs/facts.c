@@ -27,10 +27,12 @@ void ap_jobfacts_fill(ap_jobfacts *into, const ap_jobfacts *from)
     const ap_jnum *nums = (const ap_jnum *)(const void *)&from->n;
     const ap_jtext *texts = (const ap_jtext *)(const void *)&from->t;
     for (size_t i = 0; i < AP_JOB_NUM_COUNT; i++)
-        if (ap_jnum_stated(&nums[i]) && (!ap_jnum_stated(&nums_of(into)[i]) || (isnan(nums_of(into)[i].value) && !isnan(nums[i].value))))
+        if (ap_jnum_stated(&nums[i]) &&
+            (!ap_jnum_stated(&nums_of(into)[i]) || (isnan(nums_of(into)[i].value) && !isnan(nums[i].value))))
             nums_of(into)[i] = nums[i];
     for (size_t i = 0; i < AP_JOB_TEXT_COUNT; i++)
-        if (ap_jtext_stated(&texts[i]) && (!ap_jtext_stated(&texts_of(into)[i]) || (!texts_of(into)[i].value && texts[i].value)))
+        if (ap_jtext_stated(&texts[i]) &&
+            (!ap_jtext_stated(&texts_of(into)[i]) || (!texts_of(into)[i].value && texts[i].value)))
             texts_of(into)[i] = texts[i];
     if (into->chips.count == 0)
         into->chips = from->chips;

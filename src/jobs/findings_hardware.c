@@ -5,7 +5,8 @@
 
 #include "jobs/understand.h"
 
-/* -- machine and chip --------------------------------------------------------------------------------------------------------- */
+/* -- machine and chip
+ * --------------------------------------------------------------------------------------------------------- */
 
 static bool may_be(const ap_checkjob *job, const char *chip)
 {
@@ -25,16 +26,19 @@ static void find_machine_mismatch(ap_judge *j)
     if (j->f->chips.count == 0 && !(gpu_machine && job->format == AP_JF_K8S))
         return;
     if (gpu_machine && j->f->chips.count > 0 && job->chip_count > 0 && !may_be(job, instance->chip)) {
-        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, j->f->t.instance.pos, "%s carries %s, not %s", instance->name, carried->name, j->f->chips.items[0].value)->hint =
-            "drop one of the two, or make them agree";
+        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, j->f->t.instance.pos, "%s carries %s, not %s", instance->name,
+                     carried->name, j->f->chips.items[0].value)
+            ->hint = "drop one of the two, or make them agree";
         return;
     }
     double per_host = gpu_machine ? instance->chip_count / ap_or(instance->hosts, 1) : AP_UNKNOWN;
     if (gpu_machine && ap_jnum_stated(&n->chips_per_node) && n->chips_per_node.value > per_host + 0.5)
-        ap_judge_add(j, job->format == AP_JF_K8S ? AP_FAULT_UNSCHEDULABLE : AP_FAULT_INSTANCE_CHIP_MISMATCH, n->chips_per_node.pos, "%.0f chips asked of %s, which has %.0f",
-                     n->chips_per_node.value, instance->name, per_host);
+        ap_judge_add(j, job->format == AP_JF_K8S ? AP_FAULT_UNSCHEDULABLE : AP_FAULT_INSTANCE_CHIP_MISMATCH,
+                     n->chips_per_node.pos, "%.0f chips asked of %s, which has %.0f", n->chips_per_node.value,
+                     instance->name, per_host);
     else if (gpu_machine && job->format == AP_JF_VERTEX && n->chips_per_node.value < per_host - 0.5)
-        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, n->chips_per_node.pos, "%s comes with %.0f chips, %.0f are asked for", instance->name, per_host, n->chips_per_node.value);
+        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, n->chips_per_node.pos,
+                     "%s comes with %.0f chips, %.0f are asked for", instance->name, per_host, n->chips_per_node.value);
 }
 
 /* Google: cards can be attached to N1 only, and only the older ones; the newer come with machines of their own. */
@@ -44,7 +48,8 @@ static void find_attachment(ap_judge *j)
     const ap_checkjob *job = j->job;
     const char *machine = job->instance_name;
     const ap_chip *carried = job->instance ? ap_catalog_chip(j->request->catalog, job->instance->chip) : NULL;
-    if (!machine || !ap_streq(job->cloud, "gcp") || j->f->chips.count == 0 || job->chip_count == 0 || (carried && carried->kind != AP_CHIP_CPU) || ap_starts_with(machine, "ct"))
+    if (!machine || !ap_streq(job->cloud, "gcp") || j->f->chips.count == 0 || job->chip_count == 0 ||
+        (carried && carried->kind != AP_CHIP_CPU) || ap_starts_with(machine, "ct"))
         return;
     const char *chip = job->chips[0]->id;
     bool fits = false;
@@ -55,15 +60,17 @@ static void find_attachment(ap_judge *j)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         own_family = own_family || ap_starts_with(machine, own[i]);
     if (!fits && !own_family)
-        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, j->f->chips.items[0].pos, "%s cannot be attached to %s", job->chips[0]->name, machine)->hint =
-            "A100, L4 and newer cards come with machine types of their own (a2, g2, a3)";
+        ap_judge_add(j, AP_FAULT_INSTANCE_CHIP_MISMATCH, j->f->chips.items[0].pos, "%s cannot be attached to %s",
+                     job->chips[0]->name, machine)
+            ->hint = "A100, L4 and newer cards come with machine types of their own (a2, g2, a3)";
 }
 
 static void find_region(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
     const ap_catalog *catalog = j->request->catalog;
-    if (!job->region || !job->cloud || !j->f->t.region.value || ap_catalog_find_region(catalog, job->cloud, job->region))
+    if (!job->region || !job->cloud || !j->f->t.region.value ||
+        ap_catalog_find_region(catalog, job->cloud, job->region))
         return;
     for (size_t i = 0; i < catalog->regions.count; i++) {
         const ap_region *region = &catalog->regions.items[i];
@@ -73,7 +80,9 @@ static void find_region(ap_judge *j)
         for (size_t k = 0; k < a; k++)
             same += region->id[k] == job->region[k];
         if (a - same == 2 && a > 6) { /* two characters changed places */
-            ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, j->f->t.region.pos, "%s has no region \"%s\"", job->cloud, job->region)->hint = ap_arena_printf(j->arena, "did you mean %s?", region->id);
+            ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, j->f->t.region.pos, "%s has no region \"%s\"", job->cloud,
+                         job->region)
+                ->hint = ap_arena_printf(j->arena, "did you mean %s?", region->id);
             return;
         }
     }
@@ -82,7 +91,8 @@ static void find_region(ap_judge *j)
 static void find_ambiguity(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
-    bool exact = job->format == AP_JF_SKYPILOT || job->format == AP_JF_XPK || job->format == AP_JF_VERTEX || job->format == AP_JF_RAY || job->format == AP_JF_DSTACK;
+    bool exact = job->format == AP_JF_SKYPILOT || job->format == AP_JF_XPK || job->format == AP_JF_VERTEX ||
+                 job->format == AP_JF_RAY || job->format == AP_JF_DSTACK;
     double low = (double)INFINITY, high = 0;
     ap_sbuf names;
     if (!exact || job->chips_are_choice || job->chip_count < 2 || job->instance || j->f->chips.count != 1)
@@ -97,28 +107,35 @@ static void find_ambiguity(ap_judge *j)
     }
     if (!(high > low * 1.1))
         return;
-    ap_jobfinding *finding = ap_judge_add(j, AP_FAULT_AMBIGUOUS_NAME, j->f->chips.items[0].pos, "\"%s\" may be %s: memory and price differ", j->f->chips.items[0].value, names.text);
+    ap_jobfinding *finding =
+        ap_judge_add(j, AP_FAULT_AMBIGUOUS_NAME, j->f->chips.items[0].pos, "\"%s\" may be %s: memory and price differ",
+                     j->f->chips.items[0].value, names.text);
     finding->hint = "name the one that is meant";
     if (job->format == AP_JF_DSTACK)
         finding->severity = AP_NOTE;
 }
 
-/* -- no accelerator -------------------------------------------------------------------------------------------------------------- */
+/* -- no accelerator
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static bool is_gpu_program(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
     const ap_jobtexts *t = &j->f->t;
     const char *by = t->launcher.value;
-    if (ap_is(&n->use_cpu) || (t->framework.value && !ap_streq(t->framework.value, "pytorch") && !ap_streq(t->framework.value, "jax")))
+    if (ap_is(&n->use_cpu) ||
+        (t->framework.value && !ap_streq(t->framework.value, "pytorch") && !ap_streq(t->framework.value, "jax")))
         return false;
-    bool launcher = by && (strcmp(by, "deepspeed") == 0 || ap_jnum_stated(&n->multi_gpu) || (strcmp(by, "torchrun") == 0 && n->launch_per_node.value >= 1));
-    return launcher || ap_is(&n->bf16) || ap_is(&n->fp16) || ap_is(&n->load_4bit) || ap_is(&n->fp8) || ap_is(&n->amp) || ap_jtext_stated(&t->fsdp);
+    bool launcher = by && (strcmp(by, "deepspeed") == 0 || ap_jnum_stated(&n->multi_gpu) ||
+                           (strcmp(by, "torchrun") == 0 && n->launch_per_node.value >= 1));
+    return launcher || ap_is(&n->bf16) || ap_is(&n->fp16) || ap_is(&n->load_4bit) || ap_is(&n->fp8) || ap_is(&n->amp) ||
+           ap_jtext_stated(&t->fsdp);
 }
 
 static bool hints_at_gpu(const char *name)
 {
-    static const char *const words[] = {"gpu", "a100", "h100", "v100", "h200", "a40", "l40", "rtx", "dgx", "hopper", "ampere", "mi250", "mi300", "t4", "p100", "accel"};
+    static const char *const words[] = {"gpu", "a100",   "h100",   "v100",  "h200",  "a40", "l40",  "rtx",
+                                        "dgx", "hopper", "ampere", "mi250", "mi300", "t4",  "p100", "accel"};
     for (size_t i = 0; name && i < sizeof words / sizeof *words; i++)
         if (ap_contains_nocase(name, words[i]))
             return true;
@@ -129,30 +146,38 @@ static void find_no_chip(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
     const ap_jobnums *n = &j->f->n;
-    bool asked = ap_jnum_stated(&n->chips_per_node) || ap_jnum_stated(&n->chips_total) || ap_jnum_stated(&n->chips_per_task) || job->chip_count > 0 || j->f->chips.count > 0;
+    bool asked = ap_jnum_stated(&n->chips_per_node) || ap_jnum_stated(&n->chips_total) ||
+                 ap_jnum_stated(&n->chips_per_task) || job->chip_count > 0 || j->f->chips.count > 0;
     const ap_chip *carried = job->instance ? ap_catalog_chip(j->request->catalog, job->instance->chip) : NULL;
     ap_pos pos = ap_job_top(j);
     if (ap_judge_has(j, AP_FAULT_NO_GPU_REQUESTED) || (carried && carried->kind != AP_CHIP_CPU))
         return;
-    if (job->format == AP_JF_K8S && !ap_jnum_stated(&n->chips_per_node) && j->f->chips.count > 0 && !ap_judge_has(j, AP_FAULT_UNSCHEDULABLE))
-        ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, j->f->chips.items[0].pos, "the pod must run beside \"%s\" but no container has a limit for it: it gets none", j->f->chips.items[0].value)->hint =
-            "add resources.limits with the accelerator";
+    if (job->format == AP_JF_K8S && !ap_jnum_stated(&n->chips_per_node) && j->f->chips.count > 0 &&
+        !ap_judge_has(j, AP_FAULT_UNSCHEDULABLE))
+        ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, j->f->chips.items[0].pos,
+                     "the pod must run beside \"%s\" but no container has a limit for it: it gets none",
+                     j->f->chips.items[0].value)
+            ->hint = "add resources.limits with the accelerator";
     if (asked || !is_gpu_program(j) || (job->instance_name && !carried))
         return;
     const ap_pos launch = j->f->t.launcher.pos;
     bool scheduler = ap_job_has_format(j, AP_JF_SLURM);
     if (scheduler && !ap_is(&n->exclusive) && !hints_at_gpu(j->f->t.partition.value))
-        ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, pos.line && job->facts.n.nodes.pos.line ? n->nodes.pos : launch, "the program needs GPUs, the job asks for none")->hint =
-            "add #SBATCH --gres=gpu:N";
-    else if (job->format == AP_JF_K8S || job->format == AP_JF_SKYPILOT || job->format == AP_JF_DSTACK || job->format == AP_JF_COMPOSE || job->format == AP_JF_VERTEX)
+        ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, pos.line && job->facts.n.nodes.pos.line ? n->nodes.pos : launch,
+                     "the program needs GPUs, the job asks for none")
+            ->hint = "add #SBATCH --gres=gpu:N";
+    else if (job->format == AP_JF_K8S || job->format == AP_JF_SKYPILOT || job->format == AP_JF_DSTACK ||
+             job->format == AP_JF_COMPOSE || job->format == AP_JF_VERTEX)
         ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, launch, "the program needs an accelerator, the job asks for none");
 }
 
-/* -- precision, builds ------------------------------------------------------------------------------------------------------------ */
+/* -- precision, builds
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static bool lacks(const ap_chip *chip, int precision)
 {
-    if (precision == AP_PREC_BF16 && chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "nvidia") && chip->arch && ap_starts_with(chip->arch, "sm_")) {
+    if (precision == AP_PREC_BF16 && chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "nvidia") && chip->arch &&
+        ap_starts_with(chip->arch, "sm_")) {
         double generation;
         return ap_num_parse(chip->arch + 3, &generation) ? generation < 80 : !ap_known(chip->peak.bf16);
     }
@@ -163,7 +188,12 @@ static ap_pos precision_pos(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
     const ap_jobtexts *t = &j->f->t;
-    const ap_pos places[] = {j->job->precision == AP_PREC_FP8 ? n->fp8.pos : n->bf16.pos, t->precision.pos, t->mixed_precision.pos, t->dtype.pos, t->torch_dtype.pos, t->launcher.pos};
+    const ap_pos places[] = {j->job->precision == AP_PREC_FP8 ? n->fp8.pos : n->bf16.pos,
+                             t->precision.pos,
+                             t->mixed_precision.pos,
+                             t->dtype.pos,
+                             t->torch_dtype.pos,
+                             t->launcher.pos};
     return ap_judge_pos(j, places, sizeof places / sizeof *places);
 }
 
@@ -177,7 +207,8 @@ static void find_precision(ap_judge *j)
     if (ap_jnum_stated(&j->f->n.bf16) && !ap_known(j->f->n.bf16.value))
         return;
     const ap_jobtexts *t = &j->f->t;
-    bool loaded_only = !ap_is(&j->f->n.bf16) && !ap_jtext_stated(&t->precision) && !ap_jtext_stated(&t->mixed_precision) && !ap_jtext_stated(&t->dtype);
+    bool loaded_only = !ap_is(&j->f->n.bf16) && !ap_jtext_stated(&t->precision) &&
+                       !ap_jtext_stated(&t->mixed_precision) && !ap_jtext_stated(&t->dtype);
     if (loaded_only && ap_jtext_stated(&t->torch_dtype))
         return; /* how weights are loaded is not how they are computed with */
     for (size_t i = 0; i < job->chip_count; i++)
@@ -188,8 +219,10 @@ static void find_precision(ap_judge *j)
     if (!worst || (without < job->chip_count && !job->chips_are_choice))
         return;
     const char *name = ap_precision_name((ap_precision)job->precision);
-    ap_judge_add(j, AP_FAULT_PRECISION_UNSUPPORTED, precision_pos(j), "%s has no %s%s", worst->name, name, job->chips_are_choice && without < job->chip_count ? " and is one of the chips allowed" : "")->hint =
-        job->precision == AP_PREC_FP8 ? "bf16, or a chip with fp8 units (Hopper, Ada, Blackwell, MI300)" : "fp16 with loss scaling, or a chip from Ampere on";
+    ap_judge_add(j, AP_FAULT_PRECISION_UNSUPPORTED, precision_pos(j), "%s has no %s%s", worst->name, name,
+                 job->chips_are_choice && without < job->chip_count ? " and is one of the chips allowed" : "")
+        ->hint = job->precision == AP_PREC_FP8 ? "bf16, or a chip with fp8 units (Hopper, Ada, Blackwell, MI300)"
+                                               : "fp16 with loss scaling, or a chip from Ampere on";
 }
 
 /* "pytorch:2.8.0-cuda12.8", "torch:2.6-cu126", "pytorch-2.2-cuda12.1": versions in an image's name; NaN when absent. */
@@ -250,13 +283,18 @@ static void find_build(ap_judge *j)
     if (ap_known(sm) && image) {
         double torch = version_after(image, "pytorch"), cuda = cuda_of(image);
         const char *why = why_no_kernels(ap_known(torch) ? torch : version_after(image, "torch"), cuda, sm);
-        const ap_pos places[] = {j->f->chips.count ? j->f->chips.items[0].pos : AP_NO_POS, j->f->t.instance.pos, j->f->t.image.pos};
+        const ap_pos places[] = {j->f->chips.count ? j->f->chips.items[0].pos : AP_NO_POS, j->f->t.instance.pos,
+                                 j->f->t.image.pos};
         if (why)
-            ap_judge_add(j, AP_FAULT_UNSUPPORTED_CHIP, ap_judge_pos(j, places, 3), "%s cannot run %s: %s", chip->name, image, why)->hint = "another build of the image, or another chip";
+            ap_judge_add(j, AP_FAULT_UNSUPPORTED_CHIP, ap_judge_pos(j, places, 3), "%s cannot run %s: %s", chip->name,
+                         image, why)
+                ->hint = "another build of the image, or another chip";
     }
     bool flash2 = ap_jtext_stated(&j->f->t.input_mode) && ap_streq(j->f->t.input_mode.value, "flash_attention_2");
     if (flash2 && sm < 80)
-        ap_judge_add(j, AP_FAULT_UNSUPPORTED_CHIP, j->f->t.input_mode.pos, "flash attention 2 has no kernels for %s", chip->name)->hint = "attn_implementation sdpa";
+        ap_judge_add(j, AP_FAULT_UNSUPPORTED_CHIP, j->f->t.input_mode.pos, "flash attention 2 has no kernels for %s",
+                     chip->name)
+            ->hint = "attn_implementation sdpa";
 }
 
 void ap_find_hardware(ap_judge *j)

@@ -23,7 +23,8 @@ static double margin_of(const ap_judge *j)
 static bool misfits(const ap_judge *j, const ap_result *result, double margin)
 {
     const ap_estimate *est = &result->plan->est;
-    return !result->plan->refused && est->peak_bytes > est->capacity_bytes * margin && est->verdict == AP_DOES_NOT_FIT && j->job->has_model;
+    return !result->plan->refused && est->peak_bytes > est->capacity_bytes * margin &&
+           est->verdict == AP_DOES_NOT_FIT && j->job->has_model;
 }
 
 static const char *what_would_fit(ap_judge *j, const ap_estimate *est)
@@ -35,7 +36,8 @@ static const char *what_would_fit(ap_judge *j, const ap_estimate *est)
     if (!sharded && job->chip_total > 1 && factor < job->chip_total * 0.8)
         return "shard the states over the chips (FSDP full shard, ZeRO-3)";
     if (full && factor < 16)
-        return ap_arena_printf(j->arena, "about %.0f such chips with full sharding, or LoRA", ceil(factor * 1.25) * fmax(1, job->chip_total));
+        return ap_arena_printf(j->arena, "about %.0f such chips with full sharding, or LoRA",
+                               ceil(factor * 1.25) * fmax(1, job->chip_total));
     if (job->method == AP_METHOD_LORA)
         return "a 4-bit base (QLoRA), sharding, or a chip with more memory";
     return "a smaller micro-batch or sequence, sharding, or a chip with more memory";
@@ -46,7 +48,8 @@ static void find_chip_memory(ap_judge *j)
     const ap_checkjob *job = j->job;
     const ap_result *worst = NULL, *tight = NULL;
     size_t misfit_count = 0;
-    if (!job->estimated || ap_judge_has(j, AP_FAULT_LAYOUT_MISMATCH) || ap_judge_has(j, AP_FAULT_INSTANCE_CHIP_MISMATCH))
+    if (!job->estimated || ap_judge_has(j, AP_FAULT_LAYOUT_MISMATCH) ||
+        ap_judge_has(j, AP_FAULT_INSTANCE_CHIP_MISMATCH))
         return;
     for (size_t i = 0; i < job->chip_count; i++) {
         const ap_result *result = &job->per_chip[i];
@@ -66,14 +69,18 @@ static void find_chip_memory(ap_judge *j)
     const ap_term *item = largest_item(est);
     bool fails = worst && (all || job->chips_are_choice);
     ap_pos pos = job->chips_are_choice && j->f->features.count ? j->f->features.items[0].pos : ap_job_chip_pos(j);
-    ap_jobfinding *finding = ap_judge_add(j, AP_FAULT_DOES_NOT_FIT, pos, "%.0f GiB needed on each %s of %.0f GiB%s%s%s", est->peak_bytes / GIB, shown->plan->hw.chip->name, est->capacity_bytes / GIB,
-                                          item ? ", most for " : "", item ? item->name : "", fails && !all ? "; it is one of the chips allowed" : "");
+    ap_jobfinding *finding = ap_judge_add(j, AP_FAULT_DOES_NOT_FIT, pos, "%.0f GiB needed on each %s of %.0f GiB%s%s%s",
+                                          est->peak_bytes / GIB, shown->plan->hw.chip->name, est->capacity_bytes / GIB,
+                                          item ? ", most for " : "", item ? item->name : "",
+                                          fails && !all ? "; it is one of the chips allowed" : "");
     finding->hint = what_would_fit(j, est);
     if (!fails)
         finding->severity = AP_NOTE;
 }
 
-/* -- host -------------------------------------------------------------------------------------------------------------------------- */
+/* -- host
+ * --------------------------------------------------------------------------------------------------------------------------
+ */
 
 static double weight_bytes(const ap_judge *j)
 {
@@ -82,7 +89,9 @@ static double weight_bytes(const ap_judge *j)
 
 static ap_pos memory_pos(const ap_judge *j)
 {
-    const ap_pos places[] = {j->f->n.memory_bytes.pos, j->f->n.memory_per_cpu_bytes.pos, j->f->n.memory_per_chip_bytes.pos, j->f->n.offload_params.pos, j->f->n.offload_optimizer.pos};
+    const ap_pos places[] = {j->f->n.memory_bytes.pos, j->f->n.memory_per_cpu_bytes.pos,
+                             j->f->n.memory_per_chip_bytes.pos, j->f->n.offload_params.pos,
+                             j->f->n.offload_optimizer.pos};
     return ap_judge_pos(j, places, sizeof places / sizeof *places);
 }
 
@@ -103,11 +112,14 @@ static void find_host_memory(ap_judge *j)
     if (!ap_known(have) || !(have > 0))
         return;
     if (need > have * 1.02)
-        ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j), "offloading keeps about %.0f GiB in host memory, %.0f GiB are asked for", need / GIB, have / GIB)->hint =
-            "more memory, or no offload: the job is killed at start-up";
+        ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j),
+                     "offloading keeps about %.0f GiB in host memory, %.0f GiB are asked for", need / GIB, have / GIB)
+            ->hint = "more memory, or no offload: the job is killed at start-up";
     else if (weights * 0.9 > have)
-        ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j), "the weights alone are %.0f GiB to load, %.0f GiB of host memory are asked for", weights / GIB, have / GIB)->hint =
-            "ask for more memory than the checkpoint has";
+        ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j),
+                     "the weights alone are %.0f GiB to load, %.0f GiB of host memory are asked for", weights / GIB,
+                     have / GIB)
+            ->hint = "ask for more memory than the checkpoint has";
 }
 
 static void find_storage(ap_judge *j)
@@ -119,10 +131,13 @@ static void find_storage(ap_judge *j)
     if (!ap_known(weights) || !downloads || ap_jnum_stated(&n->data_volume))
         return;
     if (n->ephemeral_bytes.value < weights)
-        ap_judge_add(j, AP_FAULT_STORAGE_SHORT, n->ephemeral_bytes.pos, "downloading the model takes %.0f GB, the ephemeral limit is %.0f GB: the pod is evicted", weights / 1e9, n->ephemeral_bytes.value / 1e9)->hint =
-            "mount a volume for the model cache, or raise the limit";
+        ap_judge_add(j, AP_FAULT_STORAGE_SHORT, n->ephemeral_bytes.pos,
+                     "downloading the model takes %.0f GB, the ephemeral limit is %.0f GB: the pod is evicted",
+                     weights / 1e9, n->ephemeral_bytes.value / 1e9)
+            ->hint = "mount a volume for the model cache, or raise the limit";
     else if (n->disk_bytes.value < weights)
-        ap_judge_add(j, AP_FAULT_STORAGE_SHORT, n->disk_bytes.pos, "the model alone takes %.0f GB, the disk has %.0f GB", weights / 1e9, n->disk_bytes.value / 1e9);
+        ap_judge_add(j, AP_FAULT_STORAGE_SHORT, n->disk_bytes.pos,
+                     "the model alone takes %.0f GB, the disk has %.0f GB", weights / 1e9, n->disk_bytes.value / 1e9);
 }
 
 void ap_find_memory(ap_judge *j)

@@ -4,7 +4,8 @@
 static void note_text(ap_judge *j, const ap_jtext *fact, const char *what)
 {
     if (ap_jtext_stated(fact) && !fact->value)
-        ap_judge_add(j, AP_FAULT_UNRESOLVED_VALUE, fact->pos, "%s is given from outside and not known here", what)->hint = "check with the value put in, or give it with --workload";
+        ap_judge_add(j, AP_FAULT_UNRESOLVED_VALUE, fact->pos, "%s is given from outside and not known here", what)
+            ->hint = "check with the value put in, or give it with --workload";
 }
 
 static void note_num(ap_judge *j, const ap_jnum *fact, const char *what)

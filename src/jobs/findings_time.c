@@ -27,7 +27,9 @@ static double long_hours(const ap_judge *j)
     return ap_known(best) ? best : j->job->reference_h;
 }
 
-/* -- limits ----------------------------------------------------------------------------------------------------------------------- */
+/* -- limits
+ * -----------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool can_have_limit(const ap_judge *j)
 {
@@ -36,8 +38,9 @@ static bool can_have_limit(const ap_judge *j)
     if (ap_job_has_format(j, AP_JF_SLURM))
         return true;
     if (job->format == AP_JF_K8S && kind)
-        return strcmp(kind, "TrainJob") != 0 && strcmp(kind, "RayCluster") != 0 && strcmp(kind, "StatefulSet") != 0 && strcmp(kind, "Deployment") != 0 &&
-               strcmp(kind, "LeaderWorkerSet") != 0 && strcmp(kind, "DaemonSet") != 0 && strcmp(kind, "ReplicaSet") != 0;
+        return strcmp(kind, "TrainJob") != 0 && strcmp(kind, "RayCluster") != 0 && strcmp(kind, "StatefulSet") != 0 &&
+               strcmp(kind, "Deployment") != 0 && strcmp(kind, "LeaderWorkerSet") != 0 &&
+               strcmp(kind, "DaemonSet") != 0 && strcmp(kind, "ReplicaSet") != 0;
     return job->format == AP_JF_DSTACK || job->format == AP_JF_AZUREML;
 }
 
@@ -48,9 +51,14 @@ static void find_no_limit(ap_judge *j)
     bool accelerated = job->chip_count > 0 || job->chips_per_node.value >= 1 || ap_jnum_stated(&n->chips_per_node);
     if (!can_have_limit(j) || ap_jnum_stated(&n->time_limit_s) || !accelerated)
         return;
-    const ap_pos places[] = {n->forever.pos, job->format == AP_JF_K8S ? n->restarts.pos : AP_NO_POS, ap_job_chip_pos(j)};
-    const char *what = ap_job_has_format(j, AP_JF_SLURM) ? "no --time" : job->format == AP_JF_K8S ? "no activeDeadlineSeconds" : job->format == AP_JF_DSTACK ? "no max_duration" : "no limits.timeout";
-    ap_judge_add(j, AP_FAULT_NO_TIME_LIMIT, ap_judge_pos(j, places, 3), "%s: nothing bounds the run or its bill", what)->hint = "set a limit a little above the expected time";
+    const ap_pos places[] = {n->forever.pos, job->format == AP_JF_K8S ? n->restarts.pos : AP_NO_POS,
+                             ap_job_chip_pos(j)};
+    const char *what = ap_job_has_format(j, AP_JF_SLURM) ? "no --time"
+                       : job->format == AP_JF_K8S        ? "no activeDeadlineSeconds"
+                       : job->format == AP_JF_DSTACK     ? "no max_duration"
+                                                         : "no limits.timeout";
+    ap_judge_add(j, AP_FAULT_NO_TIME_LIMIT, ap_judge_pos(j, places, 3), "%s: nothing bounds the run or its bill", what)
+        ->hint = "set a limit a little above the expected time";
 }
 
 static void find_short_limit(ap_judge *j)
@@ -60,9 +68,13 @@ static void find_short_limit(ap_judge *j)
     if (!(limit > 0) || !(hours > limit))
         return;
     if (hours > SHORT_BY * limit)
-        ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run takes about %.3g h, the limit is %.3g h", hours, limit)->hint = "raise the limit, or save checkpoints and resume in further jobs";
+        ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run takes about %.3g h, the limit is %.3g h", hours,
+                     limit)
+            ->hint = "raise the limit, or save checkpoints and resume in further jobs";
     else if (hours > 1.2 * limit)
-        ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run may take %.3g h, the limit is %.3g h", hours, limit)->severity = AP_NOTE;
+        ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run may take %.3g h, the limit is %.3g h", hours,
+                     limit)
+            ->severity = AP_NOTE;
 }
 
 static void find_session(ap_judge *j)
@@ -73,22 +85,27 @@ static void find_session(ap_judge *j)
         return;
     const ap_catalog *catalog = j->request->catalog;
     for (size_t i = 0; i < catalog->instances.count; i++)
-        if (ap_streq(catalog->instances.items[i].cloud, job->cloud) && ap_known(catalog->instances.items[i].session_limit_s))
+        if (ap_streq(catalog->instances.items[i].cloud, job->cloud) &&
+            ap_known(catalog->instances.items[i].session_limit_s))
             limit_h = fmax(ap_or(limit_h, 0), catalog->instances.items[i].session_limit_s / 3600);
     if (!ap_known(limit_h))
         limit_h = 12;
     if (hours > limit_h * 1.3)
-        ap_judge_add(j, AP_FAULT_SESSION_LIMIT, ap_job_chip_pos(j), "the run takes about %.3g h, a session there ends after %.3g h", hours, limit_h)->hint =
-            "save to a mounted drive and resume, or rent a machine for the run";
+        ap_judge_add(j, AP_FAULT_SESSION_LIMIT, ap_job_chip_pos(j),
+                     "the run takes about %.3g h, a session there ends after %.3g h", hours, limit_h)
+            ->hint = "save to a mounted drive and resume, or rent a machine for the run";
 }
 
-/* -- checkpoints ------------------------------------------------------------------------------------------------------------------- */
+/* -- checkpoints
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool saving_is_off(const ap_judge *j)
 {
     const ap_jobtexts *t = &j->f->t;
     const ap_jobnums *n = &j->f->n;
-    return (t->save_strategy.value && strcasecmp(t->save_strategy.value, "no") == 0) || (ap_jnum_stated(&n->save_enabled) && n->save_enabled.value < 0.5);
+    return (t->save_strategy.value && strcasecmp(t->save_strategy.value, "no") == 0) ||
+           (ap_jnum_stated(&n->save_enabled) && n->save_enabled.value < 0.5);
 }
 
 static bool is_remote(const char *path)
@@ -98,7 +115,8 @@ static bool is_remote(const char *path)
 
 static bool checkpoints_survive(const ap_judge *j)
 {
-    return ap_is(&j->f->n.durable_storage) || is_remote(j->f->t.save_dir.value) || (ap_jtext_stated(&j->f->t.save_dir) && !j->f->t.save_dir.value);
+    return ap_is(&j->f->n.durable_storage) || is_remote(j->f->t.save_dir.value) ||
+           (ap_jtext_stated(&j->f->t.save_dir) && !j->f->t.save_dir.value);
 }
 
 static void find_checkpoints(ap_judge *j)
@@ -109,15 +127,20 @@ static void find_checkpoints(ap_judge *j)
     bool off = saving_is_off(j);
     if (j->job->spot == 1 && hours >= LONG_RUN_H && (off || !checkpoints_survive(j))) {
         const ap_pos places[] = {j->f->n.spot.pos, save[0], save[1]};
-        ap_judge_add(j, AP_FAULT_SPOT_NO_CHECKPOINT, ap_judge_pos(j, places, 3), off ? "about %.0f h on spot machines and nothing is saved: an interruption starts from zero"
-                                                                                    : "about %.0f h on spot machines, and checkpoints go to a disk that vanishes with them", hours)
+        ap_judge_add(j, AP_FAULT_SPOT_NO_CHECKPOINT, ap_judge_pos(j, places, 3),
+                     off ? "about %.0f h on spot machines and nothing is saved: an interruption starts from zero"
+                         : "about %.0f h on spot machines, and checkpoints go to a disk that vanishes with them",
+                     hours)
             ->hint = "write checkpoints to a bucket or a volume and resume from them";
     } else if (off && hours >= LONG_RUN_H) {
-        ap_judge_add(j, AP_FAULT_NO_CHECKPOINT, ap_judge_pos(j, save, 2), "saving is switched off in a run of about %.0f h: a failure loses all of it", hours)->hint = "save_strategy: steps";
+        ap_judge_add(j, AP_FAULT_NO_CHECKPOINT, ap_judge_pos(j, save, 2),
+                     "saving is switched off in a run of about %.0f h: a failure loses all of it", hours)
+            ->hint = "save_strategy: steps";
     }
 }
 
-/* -- bills without end -------------------------------------------------------------------------------------------------------------- */
+/* -- bills without end
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static double field_starts(const char *field, size_t len, double span)
 {
@@ -158,26 +181,42 @@ static void find_runaway(ap_judge *j)
     const ap_jobtexts *t = &j->f->t;
     const ap_checkjob *job = j->job;
     const char *kind = t->runner.value ? t->runner.value : "";
-    double chips = job->chip_total, per_day = t->schedule.value ? starts_per_day(t->schedule.value) : AP_UNKNOWN, hours = ap_or(best_hours(j), job->time_limit_h);
+    double chips = job->chip_total, per_day = t->schedule.value ? starts_per_day(t->schedule.value) : AP_UNKNOWN,
+           hours = ap_or(best_hours(j), job->time_limit_h);
     if (job->format == AP_JF_K8S && ap_is(&n->forever) && chips >= 1)
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->forever.pos, strcmp(kind, "RayJob") == 0 ? "shutdownAfterJobFinishes is not true: the cluster stays and is paid for when the job is done"
-                                                                                         : "a %s never ends: its chips are paid for until somebody deletes it", kind)
+        ap_judge_add(
+            j, AP_FAULT_RUNAWAY_BILL, n->forever.pos,
+            strcmp(kind, "RayJob") == 0
+                ? "shutdownAfterJobFinishes is not true: the cluster stays and is paid for when the job is done"
+                : "a %s never ends: its chips are paid for until somebody deletes it",
+            kind)
             ->hint = "a Job with activeDeadlineSeconds ends by itself";
     else if (job->format == AP_JF_K8S && strcmp(kind, "RayCluster") == 0 && ap_is(&n->stays_up) && chips >= 1)
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->stays_up.pos, "a RayCluster has no end: %.0f workers with chips are paid for until somebody deletes it", n->stays_up.value)->hint =
-            "a RayJob with shutdownAfterJobFinishes, or minReplicas: 0 with autoscaling";
+        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->stays_up.pos,
+                     "a RayCluster has no end: %.0f workers with chips are paid for until somebody deletes it",
+                     n->stays_up.value)
+            ->hint = "a RayJob with shutdownAfterJobFinishes, or minReplicas: 0 with autoscaling";
     else if (job->format == AP_JF_RAY && ap_is(&n->stays_up))
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->stays_up.pos, "min_workers keeps %.0f machines with chips up and paid for, work or no work", n->stays_up.value)->hint = "min_workers: 0";
+        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->stays_up.pos,
+                     "min_workers keeps %.0f machines with chips up and paid for, work or no work", n->stays_up.value)
+            ->hint = "min_workers: 0";
     if (per_day >= 6 || per_day * hours > 24 || (per_day >= 2 && chips >= 8 && !ap_jnum_stated(&n->time_limit_s)))
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, t->schedule.pos, "\"%s\" starts the job %.3g times a day%s", t->schedule.value, per_day, per_day * hours > 24 ? ", sooner than it ends" : "")->hint =
-            "start it less often, forbid overlap (concurrencyPolicy: Forbid) and set a deadline";
+        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, t->schedule.pos, "\"%s\" starts the job %.3g times a day%s",
+                     t->schedule.value, per_day, per_day * hours > 24 ? ", sooner than it ends" : "")
+            ->hint = "start it less often, forbid overlap (concurrencyPolicy: Forbid) and set a deadline";
     if (n->restarts.value > 20 && chips >= 1)
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->restarts.pos, "up to %.0f restarts: a job that fails again and again is paid for each time", n->restarts.value)->hint = "a handful of restarts is enough";
+        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->restarts.pos,
+                     "up to %.0f restarts: a job that fails again and again is paid for each time", n->restarts.value)
+            ->hint = "a handful of restarts is enough";
     if (n->trials.value * ap_or(chips, 1) >= 400)
-        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->trials.pos, "%.0f trials of %.0f chips each", n->trials.value, ap_or(chips, 1))->hint = "fewer trials, or a search that stops bad ones early";
+        ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->trials.pos, "%.0f trials of %.0f chips each", n->trials.value,
+                     ap_or(chips, 1))
+            ->hint = "fewer trials, or a search that stops bad ones early";
 }
 
-/* -- budgets ------------------------------------------------------------------------------------------------------------------------ */
+/* -- budgets
+ * ------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool is_candidate(const ap_checkjob *job, const char *chip)
 {
@@ -196,7 +235,8 @@ static double cheapest_machine(const ap_judge *j)
     bool on_demand_only = job->spot == 0;
     for (size_t i = 0; i < catalog->instances.count; i++) {
         const ap_instance *instance = &catalog->instances.items[i];
-        if (!is_candidate(job, instance->chip) || instance->chip_count < job->chips_per_node.value - 0.5 || (job->cloud && !ap_streq(job->cloud, instance->cloud)))
+        if (!is_candidate(job, instance->chip) || instance->chip_count < job->chips_per_node.value - 0.5 ||
+            (job->cloud && !ap_streq(job->cloud, instance->cloud)))
             continue;
         for (int kind = AP_PRICE_ON_DEMAND; kind <= (on_demand_only ? AP_PRICE_ON_DEMAND : AP_PRICE_SPOT); kind++) {
             const ap_price *price = ap_instance_cheapest(instance, kind, NULL);
@@ -214,14 +254,22 @@ static void find_budget(ap_judge *j)
     const ap_checkjob *job = j->job;
     double cheapest = ap_known(cap->value) && job->chip_count > 0 ? cheapest_machine(j) : AP_UNKNOWN;
     if (ap_known(cheapest) && cap->value < 0.9 * cheapest)
-        ap_judge_add(j, AP_FAULT_OVER_BUDGET, cap->pos, "the price cap of %.4g USD/h is below every known offer: the cheapest such machine costs %.4g USD/h", cap->value, cheapest)->hint =
-            "raise the cap, or ask for less";
+        ap_judge_add(
+            j, AP_FAULT_OVER_BUDGET, cap->pos,
+            "the price cap of %.4g USD/h is below every known offer: the cheapest such machine costs %.4g USD/h",
+            cap->value, cheapest)
+            ->hint = "raise the cap, or ask for less";
     if (job->estimated && job->result.cost_p50 > j->request->max_cost_usd)
-        ap_judge_add(j, AP_FAULT_OVER_BUDGET, ap_job_chip_pos(j), "the run costs about %.4g USD, more than --max-cost %.4g", job->result.cost_p50, j->request->max_cost_usd);
+        ap_judge_add(j, AP_FAULT_OVER_BUDGET, ap_job_chip_pos(j),
+                     "the run costs about %.4g USD, more than --max-cost %.4g", job->result.cost_p50,
+                     j->request->max_cost_usd);
     if (best_hours(j) > j->request->max_hours)
-        ap_judge_add(j, AP_FAULT_OVER_BUDGET, ap_job_chip_pos(j), "the run takes about %.4g h, more than --max-hours %.4g", best_hours(j), j->request->max_hours);
+        ap_judge_add(j, AP_FAULT_OVER_BUDGET, ap_job_chip_pos(j),
+                     "the run takes about %.4g h, more than --max-hours %.4g", best_hours(j), j->request->max_hours);
     else if (!ap_known(best_hours(j)) && job->time_limit_h > j->request->max_hours)
-        ap_judge_add(j, AP_FAULT_OVER_BUDGET, j->f->n.time_limit_s.pos, "the time limit of %.4g h is more than --max-hours %.4g", job->time_limit_h, j->request->max_hours);
+        ap_judge_add(j, AP_FAULT_OVER_BUDGET, j->f->n.time_limit_s.pos,
+                     "the time limit of %.4g h is more than --max-hours %.4g", job->time_limit_h,
+                     j->request->max_hours);
 }
 
 void ap_find_time(ap_judge *j)

@@ -13,7 +13,9 @@ bool ap_job_has_format(const ap_judge *j, ap_jobformat format)
     return false;
 }
 
-/* -- machines -------------------------------------------------------------------------------------------------------------------- */
+/* -- machines
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static const ap_instance *find_instance(ap_judge *j, const char *cloud, const char *name)
 {
@@ -36,8 +38,9 @@ static const char *cloud_of_name(const char *name)
     const char *dot = strchr(name, '.');
     if (dot && (strstr(dot, "xlarge") || strstr(dot, "large") || strstr(dot, "metal")))
         return "aws";
-    if (strstr(name, "-highgpu-") || strstr(name, "-ultragpu-") || strstr(name, "-megagpu-") || strstr(name, "-standard-") || strstr(name, "-hightpu-") ||
-        strstr(name, "-highmem-") || strstr(name, "-edgegpu-"))
+    if (strstr(name, "-highgpu-") || strstr(name, "-ultragpu-") || strstr(name, "-megagpu-") ||
+        strstr(name, "-standard-") || strstr(name, "-hightpu-") || strstr(name, "-highmem-") ||
+        strstr(name, "-edgegpu-"))
         return "gcp";
     return NULL;
 }
@@ -68,8 +71,9 @@ static void unknown_instance(ap_judge *j, const char *cloud, const char *name)
             near = instance->name;
     }
     if (near)
-        ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, j->f->t.instance.pos, "%s has no machine type \"%s\"", cloud, j->f->t.instance.value)->hint =
-            ap_arena_printf(j->arena, "did you mean %s?", near);
+        ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, j->f->t.instance.pos, "%s has no machine type \"%s\"", cloud,
+                     j->f->t.instance.value)
+            ->hint = ap_arena_printf(j->arena, "did you mean %s?", near);
 }
 
 static void understand_instance(ap_judge *j)
@@ -119,7 +123,8 @@ static void understand_place(ap_judge *j)
         j->job->cloud = "gcp";
 }
 
-/* -- TPU slices ---------------------------------------------------------------------------------------------------------------- */
+/* -- TPU slices
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static double product_of(const char *topology)
 {
@@ -140,9 +145,10 @@ typedef struct tpu_kind {
     double largest_host; /* chips of the largest single host */
 } tpu_kind;
 
-static const tpu_kind tpu_kinds[] = {{"v5litepod-", "tpu-v5e", false, 8}, {"v5e-", "tpu-v5e", false, 8}, {"v6e-", "tpu-v6e", false, 8},
-                                     {"tpu7x-", "tpu-v7", true, 4}, {"v7x-", "tpu-v7", true, 4}, {"v5p-", "tpu-v5p", true, 4}, {"v4-", "tpu-v4", true, 4},
-                                     {"v3-", "tpu-v3", true, 4}, {"v2-", "tpu-v2", true, 4}};
+static const tpu_kind tpu_kinds[] = {
+    {"v5litepod-", "tpu-v5e", false, 8}, {"v5e-", "tpu-v5e", false, 8}, {"v6e-", "tpu-v6e", false, 8},
+    {"tpu7x-", "tpu-v7", true, 4},       {"v7x-", "tpu-v7", true, 4},   {"v5p-", "tpu-v5p", true, 4},
+    {"v4-", "tpu-v4", true, 4},          {"v3-", "tpu-v3", true, 4},    {"v2-", "tpu-v2", true, 4}};
 
 static bool set_slice(ap_judge *j, const tpu_kind *kind, double chips, ap_pos pos)
 {
@@ -171,7 +177,8 @@ static bool understand_tpu_type(ap_judge *j, const char *text, ap_pos pos)
         const char *size = type + strlen(tpu_kinds[i].prefix);
         if (strchr(size, 'x'))
             return set_slice(j, &tpu_kinds[i], product_of(size), pos);
-        return ap_num_parse(size, &chips) && set_slice(j, &tpu_kinds[i], tpu_kinds[i].counts_cores ? chips / 2 : chips, pos);
+        return ap_num_parse(size, &chips) &&
+               set_slice(j, &tpu_kinds[i], tpu_kinds[i].counts_cores ? chips / 2 : chips, pos);
     }
     return false;
 }
@@ -184,7 +191,8 @@ static void understand_device_type(ap_judge *j)
     const char *dash = strrchr(type->value, '-');
     double count;
     if (dash && ap_num_parse(dash + 1, &count) && count <= 16) {
-        ap_chip_match match = ap_chips_spelled(j, "gcp", ap_arena_strndup(j->arena, type->value, (size_t)(dash - type->value)));
+        ap_chip_match match =
+            ap_chips_spelled(j, "gcp", ap_arena_strndup(j->arena, type->value, (size_t)(dash - type->value)));
         ap_chips_add_match(j, &match, NULL, 0);
         if (ap_chips_found(&match))
             j->job->chips_per_node = (ap_jnum){count, type->pos};
@@ -193,7 +201,9 @@ static void understand_device_type(ap_judge *j)
     }
 }
 
-/* -- counts ---------------------------------------------------------------------------------------------------------------------- */
+/* -- counts
+ * ----------------------------------------------------------------------------------------------------------------------
+ */
 
 static void take_first(ap_jnum *fact, const ap_jnum *from)
 {
@@ -241,11 +251,13 @@ static void count_chips(ap_judge *j)
     } else if (!said && job->instance && job->instance->chip_count > 0 && !with_config) {
         const ap_chip *chip = ap_catalog_chip(j->request->catalog, job->instance->chip);
         if (chip && chip->kind != AP_CHIP_CPU)
-            job->chips_per_node = (ap_jnum){job->instance->chip_count / ap_or(job->instance->hosts, 1), j->f->t.instance.pos};
+            job->chips_per_node =
+                (ap_jnum){job->instance->chip_count / ap_or(job->instance->hosts, 1), j->f->t.instance.pos};
     }
     if (!ap_jnum_stated(&job->chips_per_node) && !with_config) {
         /* a launcher's own count stands for the chips where nothing else does */
-        if (ap_known(n->launch_total.value) && ap_known(n->launch_nodes.value) && fmod(n->launch_total.value, n->launch_nodes.value) == 0)
+        if (ap_known(n->launch_total.value) && ap_known(n->launch_nodes.value) &&
+            fmod(n->launch_total.value, n->launch_nodes.value) == 0)
             job->chips_per_node = (ap_jnum){n->launch_total.value / n->launch_nodes.value, n->launch_total.pos};
         else if (ap_known(n->launch_per_node.value) && job->format != AP_JF_AZUREML && job->format != AP_JF_K8S)
             job->chips_per_node = n->launch_per_node;
@@ -258,8 +270,11 @@ static void chips_of_instance(ap_judge *j)
     const ap_chip *chip = job->instance ? ap_catalog_chip(j->request->catalog, job->instance->chip) : NULL;
     if (!chip || chip->kind == AP_CHIP_CPU)
         return;
-    if (job->chip_count == 0 || ap_chips_match_has(&(ap_chip_match){.choice_count = job->chip_count, .choices = {job->chips[0], job->chips[1], job->chips[2], job->chips[3],
-                                                                                                    job->chips[4], job->chips[5], job->chips[6], job->chips[7]}}, chip)) {
+    if (job->chip_count == 0 ||
+        ap_chips_match_has(&(ap_chip_match){.choice_count = job->chip_count,
+                                            .choices = {job->chips[0], job->chips[1], job->chips[2], job->chips[3],
+                                                        job->chips[4], job->chips[5], job->chips[6], job->chips[7]}},
+                           chip)) {
         job->chip_count = 0;
         job->chips_are_choice = false;
         ap_chips_add(j, chip);
@@ -297,11 +312,13 @@ static void count_processes(ap_judge *j)
     if (ap_jtext_stated(&t->per_node_word))
         per_node = (ap_jnum){job->chips_per_node.value, t->per_node_word.pos};
     else if (!ap_jnum_stated(&per_node) && by_total)
-        per_node = (ap_jnum){n->launch_total.value / ap_or(n->launch_nodes.value, ap_or(nodes, 1)), n->launch_total.pos};
+        per_node =
+            (ap_jnum){n->launch_total.value / ap_or(n->launch_nodes.value, ap_or(nodes, 1)), n->launch_total.pos};
     else if (!ap_jnum_stated(&per_node) && !ap_jnum_stated(&n->launch_total) && t->launcher.value) {
-        bool whole_node = strcmp(t->launcher.value, "deepspeed") == 0 || strcmp(t->launcher.value, "composer") == 0 || strcmp(t->launcher.value, "llamafactory") == 0 ||
-                          strcmp(t->launcher.value, "axolotl") == 0 || strcmp(t->launcher.value, "accelerate") == 0;
-        double tasks = ap_known(n->srun_tasks.value) ? n->srun_tasks.value / ap_or(nodes, 1)
+        bool whole_node = strcmp(t->launcher.value, "deepspeed") == 0 || strcmp(t->launcher.value, "composer") == 0 ||
+                          strcmp(t->launcher.value, "llamafactory") == 0 || strcmp(t->launcher.value, "axolotl") == 0 ||
+                          strcmp(t->launcher.value, "accelerate") == 0;
+        double tasks = ap_known(n->srun_tasks.value)       ? n->srun_tasks.value / ap_or(nodes, 1)
                        : ap_known(n->tasks_per_node.value) ? n->tasks_per_node.value
                                                            : n->tasks.value / ap_or(nodes, 1);
         if (whole_node)
@@ -344,7 +361,8 @@ static void understand_host(ap_judge *j)
     if (!ap_known(job->host_memory_bytes) && ap_known(n->memory_per_chip_bytes.value))
         job->host_memory_bytes = n->memory_per_chip_bytes.value * per_node;
     job->time_limit_h = n->time_limit_s.value / 3600;
-    job->spot = ap_jnum_stated(&n->spot) || ap_known(n->spot.value) ? (ap_known(n->spot.value) ? n->spot.value > 0.5 : -1) : -1;
+    job->spot =
+        ap_jnum_stated(&n->spot) || ap_known(n->spot.value) ? (ap_known(n->spot.value) ? n->spot.value > 0.5 : -1) : -1;
 }
 
 void ap_understand_hardware(ap_judge *j)
@@ -352,7 +370,8 @@ void ap_understand_hardware(ap_judge *j)
     ap_checkjob *job = j->job;
     job->world = AP_UNKNOWN;
     job->chips_per_node.value = job->nodes.value = job->processes_per_node.value = AP_UNKNOWN;
-    job->mig = ap_jtext_stated(&j->f->t.input_mode) && j->f->t.input_mode.value && ap_contains_nocase(j->f->t.input_mode.value, "mig-");
+    job->mig = ap_jtext_stated(&j->f->t.input_mode) && j->f->t.input_mode.value &&
+               ap_contains_nocase(j->f->t.input_mode.value, "mig-");
     understand_place(j);
     understand_instance(j);
     ap_chips_understand(j);

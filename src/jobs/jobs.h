@@ -82,11 +82,39 @@ typedef struct ap_jobfindings {
 } ap_jobfindings;
 
 typedef enum ap_jobformat {
-    AP_JF_UNKNOWN, AP_JF_SLURM, AP_JF_K8S, AP_JF_SKYPILOT, AP_JF_DSTACK, AP_JF_DEEPSPEED, AP_JF_ACCELERATE, AP_JF_HFCONFIG,
-    AP_JF_AXOLOTL, AP_JF_LLAMAFACTORY, AP_JF_TORCHTUNE, AP_JF_TORCHTITAN, AP_JF_LLMFOUNDRY, AP_JF_NEMO, AP_JF_NEOX,
-    AP_JF_MEGATRON, AP_JF_MAXTEXT, AP_JF_TRL, AP_JF_LITGPT, AP_JF_DETERMINED, AP_JF_OLMO, AP_JF_MLPERF, AP_JF_VERTEX,
-    AP_JF_SAGEMAKER, AP_JF_AZUREML, AP_JF_RAY, AP_JF_COMPOSE, AP_JF_GHA, AP_JF_XPK, AP_JF_COLAB, AP_JF_SHELL,
-    AP_JF_WORKLOAD, AP_JF_COUNT
+    AP_JF_UNKNOWN,
+    AP_JF_SLURM,
+    AP_JF_K8S,
+    AP_JF_SKYPILOT,
+    AP_JF_DSTACK,
+    AP_JF_DEEPSPEED,
+    AP_JF_ACCELERATE,
+    AP_JF_HFCONFIG,
+    AP_JF_AXOLOTL,
+    AP_JF_LLAMAFACTORY,
+    AP_JF_TORCHTUNE,
+    AP_JF_TORCHTITAN,
+    AP_JF_LLMFOUNDRY,
+    AP_JF_NEMO,
+    AP_JF_NEOX,
+    AP_JF_MEGATRON,
+    AP_JF_MAXTEXT,
+    AP_JF_TRL,
+    AP_JF_LITGPT,
+    AP_JF_DETERMINED,
+    AP_JF_OLMO,
+    AP_JF_MLPERF,
+    AP_JF_VERTEX,
+    AP_JF_SAGEMAKER,
+    AP_JF_AZUREML,
+    AP_JF_RAY,
+    AP_JF_COMPOSE,
+    AP_JF_GHA,
+    AP_JF_XPK,
+    AP_JF_COLAB,
+    AP_JF_SHELL,
+    AP_JF_WORKLOAD,
+    AP_JF_COUNT
 } ap_jobformat;
 extern const char *const ap_jobformat_names[]; /* NULL-terminated, in enum order */
 
@@ -98,7 +126,7 @@ typedef struct ap_jobfile {
     ap_jobformat format;
     size_t part;
     ap_jobfacts facts;
-    ap_model hf_model;     /* hfconfig */
+    ap_model hf_model; /* hfconfig */
     bool has_hf_model;
     double hf_text_params; /* of the language part of a multimodal model, NaN */
     ap_workload workload;  /* our own document */
@@ -112,23 +140,23 @@ typedef struct ap_checkjob {
     const ap_jobfile **files;
     size_t file_count;
     ap_jobformat format;
-    ap_jobfacts facts;        /* of all files */
+    ap_jobfacts facts; /* of all files */
     /* machines */
-    const ap_chip *chips[8];  /* what the job may land on; explicit alternatives or one ambiguous spelling */
+    const ap_chip *chips[8]; /* what the job may land on; explicit alternatives or one ambiguous spelling */
     size_t chip_count;
-    bool chips_are_choice;    /* the file lists alternatives: the smallest decides */
-    const ap_chip *chip;      /* the one chip, or NULL */
+    bool chips_are_choice; /* the file lists alternatives: the smallest decides */
+    const ap_chip *chip;   /* the one chip, or NULL */
     const ap_instance *instance;
     const char *instance_name, *cloud, *region;
     ap_jnum chips_per_node, nodes, processes_per_node;
-    double world;             /* data-parallel and model-parallel ranks in all */
+    double world; /* data-parallel and model-parallel ranks in all */
     double chip_total;
     double cpus_per_node, host_memory_bytes, time_limit_h, runs_per_month;
-    int spot;                 /* -1 */
+    int spot; /* -1 */
     bool mig;
     /* training */
-    const char *model_name;   /* as in the file, without organisation; lower case */
-    ap_model model;           /* from the catalog, a config.json or the arguments */
+    const char *model_name; /* as in the file, without organisation; lower case */
+    ap_model model;         /* from the catalog, a config.json or the arguments */
     bool has_model, model_from_shape, model_from_name;
     int method, precision, sharding, base_precision, recompute; /* -1 */
     const char *framework;
@@ -141,26 +169,26 @@ typedef struct ap_checkjob {
     ap_plan_options options;
     ap_search search;
     bool estimated;
-    ap_result result;         /* on `chip`, or on the first that the job may land on */
-    ap_result per_chip[8];    /* on each of `chips` */
-    double reference_h;       /* hours on the chips named, or on one A100 where none is; NaN */
-    double worst_case_usd;    /* limit x (restarts + 1) x array tasks x price; NaN */
+    ap_result result;      /* on `chip`, or on the first that the job may land on */
+    ap_result per_chip[8]; /* on each of `chips` */
+    double reference_h;    /* hours on the chips named, or on one A100 where none is; NaN */
+    double worst_case_usd; /* limit x (restarts + 1) x array tasks x price; NaN */
     ap_jobfindings findings;
 } ap_checkjob;
 
 typedef struct ap_jobs_request {
     const ap_catalog *catalog;
     const ap_calibration *calibration;
-    const ap_workload *workload;  /* --workload: what the files leave open; or NULL */
-    ap_jobformat format;          /* --input-format, AP_JF_UNKNOWN = recognise */
-    const char *const *paths;     /* files and folders */
+    const ap_workload *workload; /* --workload: what the files leave open; or NULL */
+    ap_jobformat format;         /* --input-format, AP_JF_UNKNOWN = recognise */
+    const char *const *paths;    /* files and folders */
     size_t path_count;
-    const char *const *groups;    /* --job: "a,b" */
+    const char *const *groups; /* --job: "a,b" */
     size_t group_count;
     bool estimate;
-    double max_cost_usd, max_hours; /* NaN */
+    double max_cost_usd, max_hours;    /* NaN */
     const struct ap_ruleset *policies; /* rules of the policies that apply, or NULL */
-    const char *as_of;            /* day that ages of prices count from, YYYY-MM-DD, or NULL */
+    const char *as_of;                 /* day that ages of prices count from, YYYY-MM-DD, or NULL */
 } ap_jobs_request;
 
 typedef struct ap_jobs {
@@ -179,12 +207,13 @@ AP_CHECKED ap_status ap_jobs_check(const ap_jobs_request *request, ap_arena *are
 /* -- parts, for tests and fuzzing -- */
 
 /* Reads one text. Returns false when it is no job file of a known format (or one part of several has been added). */
-bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format, ap_diags *diags);
+bool ap_jobs_read_text(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format,
+                       ap_diags *diags);
 void ap_jobs_understand(const ap_jobs_request *request, ap_arena *arena, ap_checkjob *job);
 void ap_jobs_find(const ap_jobs_request *request, ap_arena *arena, ap_checkjob *job);
 int ap_jobformat_parse(const char *name); /* -1 */
 
-ap_jobfinding *ap_jobfinding_add(ap_arena *arena, ap_jobfindings *list, ap_fault fault, ap_pos pos, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+ap_jobfinding *ap_jobfinding_add(ap_arena *arena, ap_jobfindings *list, ap_fault fault, ap_pos pos, const char *format,
+                                 ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -42,9 +42,16 @@ ap_pos ap_judge_pos(const ap_judge *j, const ap_pos *positions, size_t count)
 ap_pos ap_job_chip_pos(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
-    const ap_pos places[] = {n->chips_per_node.pos, n->chips_total.pos, n->chips_per_task.pos, j->f->chips.count ? j->f->chips.items[0].pos : AP_NO_POS,
-                             j->f->features.count ? j->f->features.items[0].pos : AP_NO_POS, j->f->t.tpu_type.pos, j->f->t.instance.pos, n->chip_memory_low_bytes.pos,
-                             n->launch_per_node.pos, n->launch_total.pos};
+    const ap_pos places[] = {n->chips_per_node.pos,
+                             n->chips_total.pos,
+                             n->chips_per_task.pos,
+                             j->f->chips.count ? j->f->chips.items[0].pos : AP_NO_POS,
+                             j->f->features.count ? j->f->features.items[0].pos : AP_NO_POS,
+                             j->f->t.tpu_type.pos,
+                             j->f->t.instance.pos,
+                             n->chip_memory_low_bytes.pos,
+                             n->launch_per_node.pos,
+                             n->launch_total.pos};
     return ap_judge_pos(j, places, sizeof places / sizeof *places);
 }
 
@@ -68,7 +75,8 @@ void ap_jobs_understand(const ap_jobs_request *request, ap_arena *arena, ap_chec
     ap_estimate_job(&j);
 }
 
-/* -- suppression: `accelpick: ignore AP7003 reason` on the line, or on the line before ---------------------------------------- */
+/* -- suppression: `accelpick: ignore AP7003 reason` on the line, or on the line before
+ * ---------------------------------------- */
 
 static bool names_id(const char *line, size_t len, const char *id, const char *slug)
 {
@@ -117,7 +125,8 @@ static void drop_repeats(ap_jobfindings *list)
     for (size_t i = 0; i < list->count; i++) {
         bool repeat = false;
         for (size_t k = 0; k < kept && !repeat; k++)
-            repeat = ap_streq(list->items[k].id, list->items[i].id) && list->items[k].pos.line == list->items[i].pos.line &&
+            repeat = ap_streq(list->items[k].id, list->items[i].id) &&
+                     list->items[k].pos.line == list->items[i].pos.line &&
                      ap_streq(list->items[k].pos.file, list->items[i].pos.file);
         if (!repeat)
             list->items[kept++] = list->items[i];

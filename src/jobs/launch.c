@@ -6,11 +6,23 @@
 #include "jobs/reader.h"
 
 typedef enum launcher {
-    BY_NONE, BY_TORCHRUN, BY_ACCELERATE, BY_DEEPSPEED, BY_MPI, BY_COMPOSER, BY_TUNE, BY_PYTHON, BY_LLAMAFACTORY, BY_AXOLOTL,
-    BY_LITGPT, BY_XPK, BY_COUNT
+    BY_NONE,
+    BY_TORCHRUN,
+    BY_ACCELERATE,
+    BY_DEEPSPEED,
+    BY_MPI,
+    BY_COMPOSER,
+    BY_TUNE,
+    BY_PYTHON,
+    BY_LLAMAFACTORY,
+    BY_AXOLOTL,
+    BY_LITGPT,
+    BY_XPK,
+    BY_COUNT
 } launcher;
-static const char *const launcher_names[BY_COUNT] = {NULL,     "torchrun", "accelerate",   "deepspeed", "mpirun", "composer",
-                                                     "torchrun", "python",   "llamafactory", "axolotl",   "litgpt", "xpk"};
+static const char *const launcher_names[BY_COUNT] = {NULL,           "torchrun", "accelerate", "deepspeed",
+                                                     "mpirun",       "composer", "torchrun",   "python",
+                                                     "llamafactory", "axolotl",  "litgpt",     "xpk"};
 
 typedef struct option {
     launcher by;
@@ -22,36 +34,46 @@ typedef struct option {
 #define ON(by, name, field) {by, name, 'n', offsetof(ap_jobfacts, n.field)},
 #define OS(by, name, field) {by, name, 's', offsetof(ap_jobfacts, n.field)},
 #define OT(by, name, field) {by, name, 't', offsetof(ap_jobfacts, t.field)},
-#define OI(by, name) {by, name, 'i', 0},
-#define SW(by, name) {by, name, '-', 0},
+#define OI(by, name)        {by, name, 'i', 0},
+#define SW(by, name)        {by, name, '-', 0},
 
 static const option options[] = {
-    ON(BY_TORCHRUN, "nnodes", launch_nodes) ON(BY_TORCHRUN, "nproc_per_node", launch_per_node)
-    OS(BY_TORCHRUN, "standalone", standalone) ON(BY_TORCHRUN, "node_rank", node_rank)
-    SW(BY_TORCHRUN, "no_python") SW(BY_TORCHRUN, "run_path") SW(BY_TORCHRUN, "use_env")
-    ON(BY_ACCELERATE, "num_processes", launch_total) ON(BY_ACCELERATE, "num_machines", launch_nodes)
-    OT(BY_ACCELERATE, "mixed_precision", mixed_precision) OT(BY_ACCELERATE, "config_file", config_file)
-    OS(BY_ACCELERATE, "multi_gpu", multi_gpu) OS(BY_ACCELERATE, "use_fsdp", use_fsdp) OS(BY_ACCELERATE, "use_deepspeed", use_deepspeed)
-    ON(BY_ACCELERATE, "zero_stage", zero_stage) OT(BY_ACCELERATE, "fsdp_sharding_strategy", fsdp_strategy)
-    ON(BY_ACCELERATE, "gradient_accumulation_steps", accumulation) OT(BY_ACCELERATE, "deepspeed_config_file", deepspeed_file)
-    OT(BY_ACCELERATE, "offload_optimizer_device", offload_device) ON(BY_ACCELERATE, "machine_rank", node_rank)
-    OS(BY_ACCELERATE, "cpu", use_cpu) SW(BY_ACCELERATE, "tpu") SW(BY_ACCELERATE, "debug") SW(BY_ACCELERATE, "quiet")
-    SW(BY_ACCELERATE, "no_python") SW(BY_ACCELERATE, "use_megatron_lm") SW(BY_ACCELERATE, "same_network")
-    ON(BY_DEEPSPEED, "num_gpus", launch_per_node) ON(BY_DEEPSPEED, "num_nodes", launch_nodes)
-    ON(BY_DEEPSPEED, "nproc_per_node", launch_per_node) ON(BY_DEEPSPEED, "node_rank", node_rank)
-    OT(BY_DEEPSPEED, "hostfile", partition) SW(BY_DEEPSPEED, "no_local_rank") SW(BY_DEEPSPEED, "no_python")
-    SW(BY_DEEPSPEED, "force_multi") SW(BY_DEEPSPEED, "save_pid") SW(BY_DEEPSPEED, "no_ssh") SW(BY_DEEPSPEED, "bind_cores_to_rank")
-    ON(BY_MPI, "np", launch_total) ON(BY_MPI, "n", launch_total) ON(BY_MPI, "c", launch_total) ON(BY_MPI, "N", launch_per_node)
-    ON(BY_MPI, "npernode", launch_per_node) ON(BY_MPI, "ppn", launch_per_node)
-    {BY_MPI, "mca", 'x', 0}, {BY_MPI, "x", 'e', 0}, OI(BY_MPI, "map_by") OI(BY_MPI, "H") OI(BY_MPI, "host") OI(BY_MPI, "hostfile")
-    OI(BY_MPI, "bind_to") OI(BY_MPI, "rank_by") OI(BY_MPI, "wdir") OI(BY_MPI, "machinefile") OI(BY_MPI, "f") OI(BY_MPI, "genv")
-    ON(BY_COMPOSER, "n", launch_per_node) ON(BY_COMPOSER, "nproc", launch_per_node) ON(BY_COMPOSER, "world_size", launch_total)
-    ON(BY_COMPOSER, "node_rank", node_rank)
-    ON(BY_TUNE, "nproc_per_node", launch_per_node) ON(BY_TUNE, "nnodes", launch_nodes)
-    OT(BY_XPK, "tpu_type", tpu_type) OT(BY_XPK, "device_type", tpu_type) ON(BY_XPK, "num_slices", slices) ON(BY_XPK, "num_nodes", nodes)
-    OT(BY_XPK, "zone", zone) OT(BY_XPK, "cluster", scheduler_pool) OT(BY_XPK, "project", runner) ON(BY_XPK, "max_restarts", restarts)
-    OT(BY_XPK, "workload", name) OT(BY_XPK, "docker_image", image) OT(BY_XPK, "base_docker_image", image) OS(BY_XPK, "spot", spot)
-    {BY_XPK, "command", 'c', 0},
+    ON(BY_TORCHRUN, "nnodes", launch_nodes) ON(BY_TORCHRUN, "nproc_per_node", launch_per_node) OS(
+        BY_TORCHRUN, "standalone", standalone) ON(BY_TORCHRUN, "node_rank", node_rank) SW(BY_TORCHRUN, "no_python")
+        SW(BY_TORCHRUN, "run_path") SW(BY_TORCHRUN, "use_env") ON(BY_ACCELERATE, "num_processes", launch_total)
+            ON(BY_ACCELERATE, "num_machines", launch_nodes) OT(BY_ACCELERATE, "mixed_precision", mixed_precision) OT(
+                BY_ACCELERATE, "config_file", config_file) OS(BY_ACCELERATE, "multi_gpu", multi_gpu)
+                OS(BY_ACCELERATE, "use_fsdp", use_fsdp) OS(BY_ACCELERATE, "use_deepspeed", use_deepspeed) ON(
+                    BY_ACCELERATE, "zero_stage", zero_stage) OT(BY_ACCELERATE, "fsdp_sharding_strategy", fsdp_strategy)
+                    ON(BY_ACCELERATE, "gradient_accumulation_steps",
+                       accumulation) OT(BY_ACCELERATE, "deepspeed_config_file", deepspeed_file)
+                        OT(BY_ACCELERATE, "offload_optimizer_device", offload_device)
+                            ON(BY_ACCELERATE, "machine_rank", node_rank) OS(BY_ACCELERATE, "cpu", use_cpu)
+                                SW(BY_ACCELERATE, "tpu") SW(BY_ACCELERATE, "debug") SW(BY_ACCELERATE, "quiet") SW(
+                                    BY_ACCELERATE, "no_python") SW(BY_ACCELERATE, "use_megatron_lm")
+                                    SW(BY_ACCELERATE, "same_network") ON(BY_DEEPSPEED, "num_gpus", launch_per_node) ON(
+                                        BY_DEEPSPEED, "num_nodes",
+                                        launch_nodes) ON(BY_DEEPSPEED, "nproc_per_node", launch_per_node)
+                                        ON(BY_DEEPSPEED, "node_rank", node_rank) OT(BY_DEEPSPEED, "hostfile", partition)
+                                            SW(BY_DEEPSPEED, "no_local_rank") SW(BY_DEEPSPEED, "no_python")
+                                                SW(BY_DEEPSPEED, "force_multi") SW(BY_DEEPSPEED, "save_pid")
+                                                    SW(BY_DEEPSPEED, "no_ssh") SW(BY_DEEPSPEED, "bind_cores_to_rank")
+                                                        ON(BY_MPI, "np", launch_total) ON(BY_MPI, "n", launch_total) ON(
+                                                            BY_MPI, "c", launch_total) ON(BY_MPI, "N", launch_per_node)
+                                                            ON(BY_MPI, "npernode", launch_per_node) ON(
+                                                                BY_MPI, "ppn", launch_per_node){BY_MPI, "mca", 'x', 0},
+    {BY_MPI, "x", 'e', 0},
+    OI(BY_MPI, "map_by") OI(BY_MPI, "H") OI(BY_MPI, "host") OI(BY_MPI, "hostfile") OI(BY_MPI, "bind_to")
+        OI(BY_MPI, "rank_by") OI(BY_MPI, "wdir") OI(BY_MPI, "machinefile") OI(BY_MPI, "f") OI(BY_MPI, "genv")
+            ON(BY_COMPOSER, "n", launch_per_node) ON(BY_COMPOSER, "nproc", launch_per_node)
+                ON(BY_COMPOSER, "world_size", launch_total) ON(BY_COMPOSER, "node_rank", node_rank)
+                    ON(BY_TUNE, "nproc_per_node", launch_per_node) ON(BY_TUNE, "nnodes", launch_nodes)
+                        OT(BY_XPK, "tpu_type", tpu_type) OT(BY_XPK, "device_type", tpu_type)
+                            ON(BY_XPK, "num_slices", slices) ON(BY_XPK, "num_nodes", nodes) OT(BY_XPK, "zone", zone)
+                                OT(BY_XPK, "cluster", scheduler_pool) OT(BY_XPK, "project", runner)
+                                    ON(BY_XPK, "max_restarts", restarts) OT(BY_XPK, "workload", name)
+                                        OT(BY_XPK, "docker_image", image) OT(BY_XPK, "base_docker_image", image)
+                                            OS(BY_XPK, "spot", spot){BY_XPK, "command", 'c', 0},
 };
 
 typedef struct line_reader {
@@ -128,7 +150,8 @@ static void take_option(line_reader *l, const option *o, const char *value, size
     } else if (o->kind == 'e' && value) {
         const char *equals = strchr(value, '=');
         if (equals)
-            ap_env_take(l->reader, l->facts, ap_arena_strndup(l->reader->arena, value, (size_t)(equals - value)), equals + 1, pos);
+            ap_env_take(l->reader, l->facts, ap_arena_strndup(l->reader->arena, value, (size_t)(equals - value)),
+                        equals + 1, pos);
     }
 }
 
@@ -144,9 +167,10 @@ static bool takes_value(launcher by, const char *key)
     if (by == BY_MPI)
         return false; /* those that do are in the table */
     if (by == BY_ACCELERATE)
-        return strstr(key, "process_") || strstr(key, "num_") || strstr(key, "rdzv") || strstr(key, "fsdp_") || strstr(key, "gpu_ids") ||
-               strstr(key, "backend") || strstr(key, "dynamo_") || strstr(key, "deepspeed_") || strstr(key, "zero") || strstr(key, "env") ||
-               strstr(key, "machine") || strstr(key, "offload") || strstr(key, "gradient") || strstr(key, "log_dir");
+        return strstr(key, "process_") || strstr(key, "num_") || strstr(key, "rdzv") || strstr(key, "fsdp_") ||
+               strstr(key, "gpu_ids") || strstr(key, "backend") || strstr(key, "dynamo_") ||
+               strstr(key, "deepspeed_") || strstr(key, "zero") || strstr(key, "env") || strstr(key, "machine") ||
+               strstr(key, "offload") || strstr(key, "gradient") || strstr(key, "log_dir");
     return true;
 }
 
@@ -175,7 +199,8 @@ static void read_launcher_options(line_reader *l)
         bool wants = o ? strchr("ntiec", o->kind) != NULL : takes_value(l->by, key);
         if (o && o->kind == 'x')
             l->i += 2;
-        else if (!value && wants && l->i < l->count && (*l->words[l->i].text != '-' || isdigit((unsigned char)l->words[l->i].text[1])))
+        else if (!value && wants && l->i < l->count &&
+                 (*l->words[l->i].text != '-' || isdigit((unsigned char)l->words[l->i].text[1])))
             value = l->words[l->i++].text;
         if (o && o->kind == 'c' && value) {
             ap_jobfacts *outer = l->reader->facts;
@@ -204,7 +229,8 @@ static bool next_is_value(const line_reader *l)
     if (l->i >= l->count)
         return false;
     const char *next = l->words[l->i].text;
-    return *next != '-' || isdigit((unsigned char)next[1]) || !next[1] || (next[1] == '.' && isdigit((unsigned char)next[2]));
+    return *next != '-' || isdigit((unsigned char)next[1]) || !next[1] ||
+           (next[1] == '.' && isdigit((unsigned char)next[2]));
 }
 
 static void read_program_option(line_reader *l)
@@ -229,8 +255,9 @@ static void read_program_name(line_reader *l, const char *name, ap_pos pos)
     ap_take_text(l->reader, &t->program, name, pos);
     if (ap_contains_nocase(name, "maxtext"))
         ap_set_text(&t->framework, "jax", pos);
-    if (ap_contains_nocase(name, "pretrain_gpt") || ap_contains_nocase(name, "pretrain_llama") || ap_contains_nocase(name, "pretrain_bert") ||
-        ap_contains_nocase(name, "pretrain_t5") || ap_contains_nocase(name, "pretrain_mamba")) {
+    if (ap_contains_nocase(name, "pretrain_gpt") || ap_contains_nocase(name, "pretrain_llama") ||
+        ap_contains_nocase(name, "pretrain_bert") || ap_contains_nocase(name, "pretrain_t5") ||
+        ap_contains_nocase(name, "pretrain_mamba")) {
         ap_set_text(&t->framework, "pytorch", pos);
         ap_set_text(&t->method, "pretrain", pos);
     }
@@ -246,7 +273,8 @@ static void read_program_name(line_reader *l, const char *name, ap_pos pos)
 
 static void read_program(line_reader *l)
 {
-    bool module = l->i < l->count && (strcmp(l->words[l->i].text, "-m") == 0 || strcmp(l->words[l->i].text, "--module") == 0);
+    bool module =
+        l->i < l->count && (strcmp(l->words[l->i].text, "-m") == 0 || strcmp(l->words[l->i].text, "--module") == 0);
     l->i += module;
     if (l->i < l->count) {
         read_program_name(l, l->words[l->i].text, at_word(l, l->i));
@@ -260,8 +288,8 @@ static void read_program(line_reader *l)
             continue;
         }
         if (equals && equals > word)
-            ap_arg_take(l->reader, l->facts, ap_arena_strndup(l->reader->arena, word, (size_t)(equals - word)), equals + 1,
-                        at_word(l, l->i));
+            ap_arg_take(l->reader, l->facts, ap_arena_strndup(l->reader->arena, word, (size_t)(equals - word)),
+                        equals + 1, at_word(l, l->i));
         note_ref(l, word, l->i);
         l->i++;
     }
@@ -288,7 +316,8 @@ static void read_python(line_reader *l)
 {
     l->by = BY_PYTHON;
     l->i++;
-    while (l->i < l->count && *l->words[l->i].text == '-' && strcmp(l->words[l->i].text, "-m") != 0 && l->words[l->i].text[1])
+    while (l->i < l->count && *l->words[l->i].text == '-' && strcmp(l->words[l->i].text, "-m") != 0 &&
+           l->words[l->i].text[1])
         l->i += strcmp(l->words[l->i].text, "-W") == 0 || strcmp(l->words[l->i].text, "-X") == 0 ? 2 : 1;
     if (l->i + 1 >= l->count || strcmp(l->words[l->i].text, "-m") != 0)
         return;
@@ -322,12 +351,25 @@ static void method_of_recipe(line_reader *l, const char *recipe, ap_pos pos)
 static bool read_launcher(line_reader *l)
 {
     const char *word = l->words[0].text, *second = l->count > 1 ? l->words[1].text : "";
-    static const struct { const char *name; const char *second; launcher by; } names[] = {
-        {"torchrun", NULL, BY_TORCHRUN}, {"torchrun.sh", NULL, BY_TORCHRUN}, {"accelerate", "launch", BY_ACCELERATE},
-        {"accelerate-launch", NULL, BY_ACCELERATE}, {"deepspeed", NULL, BY_DEEPSPEED}, {"ds", NULL, BY_DEEPSPEED},
-        {"mpirun", NULL, BY_MPI}, {"mpiexec", NULL, BY_MPI}, {"horovodrun", NULL, BY_MPI}, {"composer", NULL, BY_COMPOSER},
-        {"tune", "run", BY_TUNE}, {"llamafactory-cli", "train", BY_LLAMAFACTORY}, {"axolotl", "train", BY_AXOLOTL},
-        {"litgpt", NULL, BY_LITGPT}, {"xpk", "workload", BY_XPK}};
+    static const struct {
+        const char *name;
+        const char *second;
+        launcher by;
+    } names[] = {{"torchrun", NULL, BY_TORCHRUN},
+                 {"torchrun.sh", NULL, BY_TORCHRUN},
+                 {"accelerate", "launch", BY_ACCELERATE},
+                 {"accelerate-launch", NULL, BY_ACCELERATE},
+                 {"deepspeed", NULL, BY_DEEPSPEED},
+                 {"ds", NULL, BY_DEEPSPEED},
+                 {"mpirun", NULL, BY_MPI},
+                 {"mpiexec", NULL, BY_MPI},
+                 {"horovodrun", NULL, BY_MPI},
+                 {"composer", NULL, BY_COMPOSER},
+                 {"tune", "run", BY_TUNE},
+                 {"llamafactory-cli", "train", BY_LLAMAFACTORY},
+                 {"axolotl", "train", BY_AXOLOTL},
+                 {"litgpt", NULL, BY_LITGPT},
+                 {"xpk", "workload", BY_XPK}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_program(word, names[i].name) && (!names[i].second || strcmp(second, names[i].second) == 0)) {
             l->by = names[i].by;
@@ -358,7 +400,10 @@ static void read_tune_config(line_reader *l)
         if (strcmp(l->words[i].text, "--config") != 0 || !size || strchr(name, '$') || is_file(name, ".yaml"))
             continue;
         const char *family = ap_arena_strndup(l->reader->arena, name, (size_t)(slash - name));
-        ap_set_text(&l->facts->t.model, ap_torchtune_model(l->reader->arena, ap_arena_printf(l->reader->arena, "%s_%.*s", family, (int)(size - slash - 1), slash + 1)), at_word(l, i + 1));
+        ap_set_text(&l->facts->t.model,
+                    ap_torchtune_model(l->reader->arena, ap_arena_printf(l->reader->arena, "%s_%.*s", family,
+                                                                         (int)(size - slash - 1), slash + 1)),
+                    at_word(l, i + 1));
         method_of_recipe(l, size, at_word(l, i + 1));
     }
 }

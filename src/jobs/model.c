@@ -22,8 +22,10 @@ static const char *plain_name(ap_arena *arena, const char *text)
 
 static const ap_model *find_trimmed(ap_judge *j, const char *name)
 {
-    static const char *const tails[] = {"-instruct", "-chat", "-base", "-it", "-hf", "-v0.1", "-v0.2", "-v0.3", "-v1", "-v1.0", "-bnb-4bit", "-unsloth", "-sft", "-awq", "-gptq",
-                                        "-uncased", "-cased", "-deduped", "-fp16", "-bf16", "-instruct-hf", "-pt"};
+    static const char *const tails[] = {"-instruct", "-chat", "-base",        "-it",      "-hf",       "-v0.1",
+                                        "-v0.2",     "-v0.3", "-v1",          "-v1.0",    "-bnb-4bit", "-unsloth",
+                                        "-sft",      "-awq",  "-gptq",        "-uncased", "-cased",    "-deduped",
+                                        "-fp16",     "-bf16", "-instruct-hf", "-pt"};
     static const char *const heads[] = {"meta-", "unsloth-", "hf-", "facebook-", "google-"};
     const ap_catalog *catalog = j->request->catalog;
     char *trimmed = ap_arena_strdup(j->arena, name);
@@ -85,7 +87,8 @@ static double size_in_name(const char *name)
     for (const char *p = name; *p; p++) {
         double value;
         const char *end;
-        if (!isdigit((unsigned char)*p) || (p > name && (isalnum((unsigned char)p[-1]) || p[-1] == '.')) || !ap_num_parse_prefix(p, &value, &end))
+        if (!isdigit((unsigned char)*p) || (p > name && (isalnum((unsigned char)p[-1]) || p[-1] == '.')) ||
+            !ap_num_parse_prefix(p, &value, &end))
             continue;
         bool alone = !isalnum((unsigned char)end[*end != 0]);
         if (alone && tolower((unsigned char)*end) == 'b' && value >= 0.05 && value <= 2000)
@@ -103,11 +106,46 @@ static bool shape_of_args(const ap_judge *j, ap_model *ret)
     const ap_jobnums *n = &j->f->n;
     if (!ap_known(n->layers.value) || !ap_known(n->hidden.value) || !(n->hidden.value > 0))
         return false;
-    *ret = (ap_model){.arch = ap_or(n->experts.value, 0) > 1 ? "moe" : "decoder", .domain = "llm", .gated_mlp = ap_is(&n->swiglu) ? 1 : 0};
-    double *const numbers[] = {&ret->params, &ret->active_params, &ret->layers, &ret->enc_layers, &ret->dec_layers, &ret->hidden, &ret->head_dim, &ret->heads,
-        &ret->kv_heads, &ret->ffn, &ret->vocab, &ret->max_seq, &ret->mla_kv_rank, &ret->mla_q_rank, &ret->rope_head_dim, &ret->experts, &ret->top_k, &ret->shared_experts,
-        &ret->expert_ffn, &ret->shared_ffn, &ret->moe_every, &ret->dense_first_layers, &ret->mtp_layers, &ret->fwd_mac, &ret->acts, &ret->trees, &ret->depth, &ret->leaves,
-        &ret->embedding_rows, &ret->embedding_dim, &ret->tables, &ret->pooling, &ret->global_batch, &ret->samples, &ret->tokens, &ret->epochs, &ret->tier};
+    *ret = (ap_model){.arch = ap_or(n->experts.value, 0) > 1 ? "moe" : "decoder",
+                      .domain = "llm",
+                      .gated_mlp = ap_is(&n->swiglu) ? 1 : 0};
+    double *const numbers[] = {&ret->params,
+                               &ret->active_params,
+                               &ret->layers,
+                               &ret->enc_layers,
+                               &ret->dec_layers,
+                               &ret->hidden,
+                               &ret->head_dim,
+                               &ret->heads,
+                               &ret->kv_heads,
+                               &ret->ffn,
+                               &ret->vocab,
+                               &ret->max_seq,
+                               &ret->mla_kv_rank,
+                               &ret->mla_q_rank,
+                               &ret->rope_head_dim,
+                               &ret->experts,
+                               &ret->top_k,
+                               &ret->shared_experts,
+                               &ret->expert_ffn,
+                               &ret->shared_ffn,
+                               &ret->moe_every,
+                               &ret->dense_first_layers,
+                               &ret->mtp_layers,
+                               &ret->fwd_mac,
+                               &ret->acts,
+                               &ret->trees,
+                               &ret->depth,
+                               &ret->leaves,
+                               &ret->embedding_rows,
+                               &ret->embedding_dim,
+                               &ret->tables,
+                               &ret->pooling,
+                               &ret->global_batch,
+                               &ret->samples,
+                               &ret->tokens,
+                               &ret->epochs,
+                               &ret->tier};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = AP_UNKNOWN;
     ret->layers = n->layers.value;
@@ -137,7 +175,8 @@ static bool model_of_size(ap_judge *j, double params, ap_model *ret)
     const ap_model *best = NULL;
     for (size_t i = 0; i < catalog->models.count; i++) {
         const ap_model *m = &catalog->models.items[i];
-        if (!ap_streq(m->arch, "decoder") || !ap_streq(m->domain, "llm") || !ap_known(m->params) || !ap_known(m->hidden) || !ap_known(m->layers))
+        if (!ap_streq(m->arch, "decoder") || !ap_streq(m->domain, "llm") || !ap_known(m->params) ||
+            !ap_known(m->hidden) || !ap_known(m->layers))
             continue;
         if (!best || fabs(log(m->params / params)) < fabs(log(best->params / params)))
             best = m;
@@ -195,8 +234,9 @@ void ap_understand_model(ap_judge *j)
     double size = told ? size_in_name(ap_str_lower(j->arena, told)) : AP_UNKNOWN;
     if (job->model_from_shape && ap_known(size) && fabs(log(size / job->model.params)) > log(2.0)) {
         const ap_pos pos = j->f->n.layers.pos.line ? j->f->n.layers.pos : ap_job_top(j);
-        ap_judge_add(j, AP_FAULT_NAME_SHAPE_MISMATCH, pos, "\"%s\" says %.3g billion parameters, the numbers give %.3g billion; the numbers count", told, size / 1e9,
-                     job->model.params / 1e9)
+        ap_judge_add(j, AP_FAULT_NAME_SHAPE_MISMATCH, pos,
+                     "\"%s\" says %.3g billion parameters, the numbers give %.3g billion; the numbers count", told,
+                     size / 1e9, job->model.params / 1e9)
             ->hint = "correct the shape or the name";
     }
 }

@@ -43,7 +43,9 @@ void ap_find_policies(ap_judge *j)
     if (!set || set->count == 0)
         return;
     if (!j->job->estimated) {
-        ap_jobfinding *added = ap_judge_add(j, AP_FAULT_POLICY, ap_job_top(j), "%zu rules of policies cannot be decided: the job has no estimate", set->count);
+        ap_jobfinding *added =
+            ap_judge_add(j, AP_FAULT_POLICY, ap_job_top(j),
+                         "%zu rules of policies cannot be decided: the job has no estimate", set->count);
         added->severity = AP_WARNING;
         return;
     }

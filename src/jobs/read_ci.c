@@ -6,7 +6,8 @@
 
 #include "jobs/reader.h"
 
-/* -- docker compose --------------------------------------------------------------------------------------------------------- */
+/* -- docker compose
+ * --------------------------------------------------------------------------------------------------------- */
 
 static bool is_gpu_device(const ap_node *device)
 {
@@ -15,7 +16,8 @@ static bool is_gpu_device(const ap_node *device)
         const ap_node *item = caps->as.list.items[i];
         if (ap_streq(ap_node_text(item), "gpu") || ap_streq(ap_node_text(item), "nvidia"))
             return true;
-        if (item->kind == AP_NODE_LIST && item->as.list.count > 0 && ap_streq(ap_node_text(item->as.list.items[0]), "gpu"))
+        if (item->kind == AP_NODE_LIST && item->as.list.count > 0 &&
+            ap_streq(ap_node_text(item->as.list.items[0]), "gpu"))
             return true;
     }
     return ap_streq(ap_node_text(ap_node_get(device, "driver")), "nvidia");
@@ -25,7 +27,8 @@ static void read_device(ap_jobreader *r, const ap_node *device)
 {
     const ap_node *count = ap_node_get(device, "count"), *ids = ap_node_get(device, "device_ids");
     if (count && ids)
-        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, ids->pos, "count and device_ids exclude one another: compose refuses the file");
+        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, ids->pos,
+                          "count and device_ids exclude one another: compose refuses the file");
     if (ids && ids->kind == AP_NODE_LIST)
         ap_set_num(&r->facts->n.chips_per_node, (double)ids->as.list.count, ids->pos);
     else if (count)
@@ -39,7 +42,8 @@ static void read_device(ap_jobreader *r, const ap_node *device)
 
 static void read_service(ap_jobreader *r, const ap_node *service)
 {
-    const ap_node *devices = ap_node_at(service, "deploy.resources.reservations.devices"), *gpus = ap_node_get(service, "gpus");
+    const ap_node *devices = ap_node_at(service, "deploy.resources.reservations.devices"),
+                  *gpus = ap_node_get(service, "gpus");
     for (size_t i = 0; devices && devices->kind == AP_NODE_LIST && i < devices->as.list.count; i++)
         if (is_gpu_device(devices->as.list.items[i]))
             read_device(r, devices->as.list.items[i]);
@@ -50,7 +54,8 @@ static void read_service(ap_jobreader *r, const ap_node *service)
         ap_set_num(&r->facts->n.chips_per_node, AP_UNKNOWN, runtime->pos);
     ap_node_with(&r->facts->n.cpus_per_node, ap_foreign_cpus, ap_node_at(service, "deploy.resources.limits.cpus"));
     ap_node_with(&r->facts->n.cpus_per_node, ap_foreign_cpus, ap_node_get(service, "cpus"));
-    ap_node_with(&r->facts->n.memory_bytes, ap_foreign_bytes_gib, ap_node_at(service, "deploy.resources.limits.memory"));
+    ap_node_with(&r->facts->n.memory_bytes, ap_foreign_bytes_gib,
+                 ap_node_at(service, "deploy.resources.limits.memory"));
     ap_node_with(&r->facts->n.memory_bytes, ap_foreign_bytes_gib, ap_node_get(service, "mem_limit"));
     ap_node_with(&r->facts->n.shm_bytes, ap_foreign_bytes_gib, ap_node_get(service, "shm_size"));
     const ap_node *ipc = ap_node_get(service, "ipc");
@@ -74,13 +79,15 @@ void ap_read_compose(ap_jobreader *r)
             read_service(r, services->as.map.pairs[i].value);
 }
 
-/* -- GitHub workflows ------------------------------------------------------------------------------------------------------- */
+/* -- GitHub workflows
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* "gpu-l4", "h100-8", "gpu-a100-x4": a chip's name and a count somewhere in a label; decided by the catalog later. */
 static void read_label(ap_jobreader *r, const ap_node *label)
 {
     const char *text = ap_node_text(label);
-    static const char *const plain[] = {"self-hosted", "linux", "x64", "gpu", "ubuntu-latest", "cuda", "arm64", "nvidia", "large", "docker", "windows", "macos"};
+    static const char *const plain[] = {"self-hosted", "linux",  "x64",   "gpu",    "ubuntu-latest", "cuda",
+                                        "arm64",       "nvidia", "large", "docker", "windows",       "macos"};
     if (!text || ap_foreign_unknown(text))
         return;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
@@ -109,7 +116,8 @@ static void read_label(ap_jobreader *r, const ap_node *label)
 
 static void read_workflow_job(ap_jobreader *r, const ap_node *job)
 {
-    const ap_node *runs_on = ap_node_get(job, "runs-on"), *steps = ap_node_get(job, "steps"), *with = ap_node_get(job, "with");
+    const ap_node *runs_on = ap_node_get(job, "runs-on"), *steps = ap_node_get(job, "steps"),
+                  *with = ap_node_get(job, "with");
     if (runs_on && runs_on->kind == AP_NODE_MAP)
         runs_on = ap_node_get(runs_on, "labels");
     if (ap_node_text(runs_on))
@@ -131,7 +139,8 @@ static void read_workflow_job(ap_jobreader *r, const ap_node *job)
 
 void ap_read_gha(ap_jobreader *r)
 {
-    const ap_node *jobs = ap_node_get(r->root, "jobs"), *on = ap_node_get(r->root, "on"), *schedule = ap_node_get(on ? on : ap_node_get(r->root, "true"), "schedule");
+    const ap_node *jobs = ap_node_get(r->root, "jobs"), *on = ap_node_get(r->root, "on"),
+                  *schedule = ap_node_get(on ? on : ap_node_get(r->root, "true"), "schedule");
     ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "name"));
     if (schedule && schedule->kind == AP_NODE_LIST && schedule->as.list.count > 0)
         ap_node_take(r, &r->facts->t.schedule, ap_node_get(schedule->as.list.items[0], "cron"));
@@ -144,7 +153,8 @@ void ap_read_gha(ap_jobreader *r)
     }
 }
 
-/* -- Colab ------------------------------------------------------------------------------------------------------------------ */
+/* -- Colab
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* A cell's commands: lines that begin with `!`, or a %%bash cell. */
 static void read_cell(ap_jobreader *r, const ap_node *source)
@@ -176,7 +186,8 @@ static void read_cell(ap_jobreader *r, const ap_node *source)
 
 void ap_read_colab(ap_jobreader *r)
 {
-    const ap_node *type = ap_node_at(r->root, "metadata.colab.gpuType"), *kind = ap_node_at(r->root, "metadata.accelerator");
+    const ap_node *type = ap_node_at(r->root, "metadata.colab.gpuType"),
+                  *kind = ap_node_at(r->root, "metadata.accelerator");
     ap_jobnums *n = &r->facts->n;
     bool tpu = ap_streq(ap_node_text(kind), "TPU");
     if (tpu && ap_node_text(type) && ap_contains_nocase(type->text, "V5E")) {
@@ -203,7 +214,8 @@ void ap_read_colab(ap_jobreader *r)
     }
 }
 
-/* -- our own workload ------------------------------------------------------------------------------------------------------- */
+/* -- our own workload
+ * ------------------------------------------------------------------------------------------------------- */
 
 void ap_read_workload(ap_jobreader *r)
 {
@@ -213,7 +225,8 @@ void ap_read_workload(ap_jobreader *r)
     r->file->has_workload = ap_schema_load(&ap_workload_object, r->root, &r->file->workload, r->arena, &diags) == AP_OK;
     for (size_t i = 0; i < diags.count; i++)
         if (diags.items[i].severity == AP_ERROR)
-            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, diags.items[i].pos, "%s", diags.items[i].message)->hint = diags.items[i].hint;
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, diags.items[i].pos, "%s", diags.items[i].message)->hint =
+                diags.items[i].hint;
     ap_node_take(r, &r->facts->t.model, ap_node_get(r->root, "model"));
     ap_node_num(&r->facts->n.seq_len, ap_node_get(r->root, "sequence_length"));
     ap_node_num(&r->facts->n.global_batch, ap_node_get(r->root, "global_batch"));

@@ -5,7 +5,8 @@
 
 #include "jobs/reader.h"
 
-/* -- Vertex AI -------------------------------------------------------------------------------------------------------------- */
+/* -- Vertex AI
+ * -------------------------------------------------------------------------------------------------------------- */
 
 /* A key in camelCase or snake_case. */
 static const ap_node *either(const ap_node *map, const char *camel, const char *snake)
@@ -16,13 +17,16 @@ static const ap_node *either(const ap_node *map, const char *camel, const char *
 
 static void read_pool(ap_jobreader *r, const ap_node *pool, double *nodes, ap_pos *pos)
 {
-    const ap_node *machine = either(pool, "machineSpec", "machine_spec"), *container = either(pool, "containerSpec", "container_spec");
-    const ap_node *type = either(machine, "acceleratorType", "accelerator_type"), *count = either(machine, "acceleratorCount", "accelerator_count");
+    const ap_node *machine = either(pool, "machineSpec", "machine_spec"),
+                  *container = either(pool, "containerSpec", "container_spec");
+    const ap_node *type = either(machine, "acceleratorType", "accelerator_type"),
+                  *count = either(machine, "acceleratorCount", "accelerator_count");
     const ap_node *replicas = either(pool, "replicaCount", "replica_count");
     double value = 1;
     ap_node_take(r, &r->facts->t.instance, either(machine, "machineType", "machine_type"));
     ap_node_take(r, &r->facts->t.topology, either(machine, "tpuTopology", "tpu_topology"));
-    if (ap_node_text(type) && !ap_foreign_unknown(type->text) && !ap_streq(type->text, "ACCELERATOR_TYPE_UNSPECIFIED")) {
+    if (ap_node_text(type) && !ap_foreign_unknown(type->text) &&
+        !ap_streq(type->text, "ACCELERATOR_TYPE_UNSPECIFIED")) {
         r->facts->chips.provider = "gcp";
         ap_jobfacts_add_chip(r->facts, type->text, type->pos);
         ap_node_num(&r->facts->n.chips_per_node, count);
@@ -40,7 +44,8 @@ static void read_pool(ap_jobreader *r, const ap_node *pool, double *nodes, ap_po
         const ap_node *module = either(package, "pythonModule", "python_module"), *args = ap_node_get(package, "args");
         ap_node *words = AP_NEW(r->arena, ap_node);
         size_t n = args && args->kind == AP_NODE_LIST ? args->as.list.count : 0;
-        static const ap_node python = {.kind = AP_NODE_SCALAR, .text = "python"}, dash_m = {.kind = AP_NODE_SCALAR, .text = "-m"};
+        static const ap_node python = {.kind = AP_NODE_SCALAR, .text = "python"},
+                             dash_m = {.kind = AP_NODE_SCALAR, .text = "-m"};
         ap_node **items = AP_NEW_ARRAY(r->arena, ap_node *, 2);
         items[0] = AP_NEW(r->arena, ap_node);
         *items[0] = python;
@@ -65,7 +70,8 @@ void ap_read_vertex(ap_jobreader *r)
 {
     const ap_node *root = r->root, *spec = either(root, "jobSpec", "job_spec");
     root = spec ? spec : root;
-    const ap_node *pools = either(root, "workerPoolSpecs", "worker_pool_specs"), *scheduling = ap_node_get(root, "scheduling");
+    const ap_node *pools = either(root, "workerPoolSpecs", "worker_pool_specs"),
+                  *scheduling = ap_node_get(root, "scheduling");
     double nodes = 0;
     ap_pos pos = {0};
     if (pools && pools->kind == AP_NODE_MAP)
@@ -85,7 +91,8 @@ void ap_read_vertex(ap_jobreader *r)
     ap_set_text(&r->facts->t.cloud, "gcp", r->root->pos);
 }
 
-/* -- SageMaker -------------------------------------------------------------------------------------------------------------- */
+/* -- SageMaker
+ * -------------------------------------------------------------------------------------------------------------- */
 
 /* us-east-1 inside an ARN or a registry's address. */
 static const char *region_in(ap_jobreader *r, const char *text)
@@ -128,9 +135,11 @@ void ap_read_sagemaker(ap_jobreader *r)
     const ap_node *wait = ap_node_get(stop, "MaxWaitTimeInSeconds");
     double wait_s;
     if (wait && ap_foreign_num(ap_node_text(wait), &wait_s) && wait_s < n->time_limit_s.value)
-        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, wait->pos, "MaxWaitTimeInSeconds %.0f is less than MaxRuntimeInSeconds %.0f: the API refuses it", wait_s,
+        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, wait->pos,
+                          "MaxWaitTimeInSeconds %.0f is less than MaxRuntimeInSeconds %.0f: the API refuses it", wait_s,
                           n->time_limit_s.value);
-    const ap_node *image = ap_node_at(r->root, "AlgorithmSpecification.TrainingImage"), *role = ap_node_get(r->root, "RoleArn");
+    const ap_node *image = ap_node_at(r->root, "AlgorithmSpecification.TrainingImage"),
+                  *role = ap_node_get(r->root, "RoleArn");
     ap_node_take(r, &t->image, image);
     const char *region = region_in(r, ap_node_text(image));
     if (!region)
@@ -147,7 +156,8 @@ void ap_read_sagemaker(ap_jobreader *r)
     ap_set_text(&t->cloud, "aws", r->root->pos);
 }
 
-/* -- Azure ML ----------------------------------------------------------------------------------------------------------------- */
+/* -- Azure ML
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 void ap_read_azureml(ap_jobreader *r)
 {
@@ -181,13 +191,15 @@ void ap_read_azureml(ap_jobreader *r)
     ap_node_take(r, &t->scheduler_pool, ap_node_get(r->root, "compute"));
     const ap_node *compute = ap_node_get(r->root, "compute");
     if (ap_foreign_placeholder(ap_node_text(compute)))
-        ap_jobreader_find(r, AP_FAULT_PLACEHOLDER_LEFT, compute->pos, "compute is still to be filled in: %s", compute->text);
+        ap_jobreader_find(r, AP_FAULT_PLACEHOLDER_LEFT, compute->pos, "compute is still to be filled in: %s",
+                          compute->text);
     ap_env_from_node(r, ap_node_get(r->root, "environment_variables"));
     ap_script_node(r, ap_node_get(r->root, "command"));
     ap_set_text(&t->cloud, "azure", r->root->pos);
 }
 
-/* -- Ray cluster files ------------------------------------------------------------------------------------------------------ */
+/* -- Ray cluster files
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool ray_has_gpu(const ap_node *type, double *count)
 {
@@ -227,8 +239,10 @@ void ap_read_ray(ap_jobreader *r)
     ap_node_take(r, &r->facts->t.region, ap_node_at(r->root, "provider.region"));
     const char *head = ap_node_text(ap_node_get(r->root, "head_node_type"));
     for (size_t i = 0; types && types->kind == AP_NODE_MAP && i < types->as.map.count; i++) {
-        const ap_node *type = types->as.map.pairs[i].value, *least = ap_node_get(type, "min_workers"), *most = ap_node_get(type, "max_workers");
-        bool tpu = ap_node_at(type, "node_config.acceleratorType") != NULL, is_head = ap_streq(types->as.map.pairs[i].key, head);
+        const ap_node *type = types->as.map.pairs[i].value, *least = ap_node_get(type, "min_workers"),
+                      *most = ap_node_get(type, "max_workers");
+        bool tpu = ap_node_at(type, "node_config.acceleratorType") != NULL,
+             is_head = ap_streq(types->as.map.pairs[i].key, head);
         double low = 0, high = 0;
         bool gpu = ray_has_gpu(type, &count);
         if (!gpu && !tpu && !ap_node_at(type, "node_config.guestAccelerators"))

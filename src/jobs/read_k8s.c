@@ -6,9 +6,9 @@
 #include "jobs/reader.h"
 
 typedef struct pods {
-    const ap_node *spec;  /* of a pod */
-    double count;         /* pods with this spec, NaN unknown */
-    ap_pos pos;           /* where the count is said, line 0 = default */
+    const ap_node *spec; /* of a pod */
+    double count;        /* pods with this spec, NaN unknown */
+    ap_pos pos;          /* where the count is said, line 0 = default */
 } pods;
 
 typedef struct k8s_reader {
@@ -37,13 +37,24 @@ static void add_pods(k8s_reader *k, const ap_node *template, double count, ap_po
     k->pod_total += count;
 }
 
-/* -- resources ------------------------------------------------------------------------------------------------------------ */
+/* -- resources
+ * ------------------------------------------------------------------------------------------------------------ */
 
-static const struct { const char *key; const char *chip; const char *cloud; } resources[] = {
-    {"nvidia.com/gpu", NULL, NULL}, {"amd.com/gpu", NULL, NULL}, {"google.com/tpu", NULL, "gcp"}, {"aws.amazon.com/neuron", NULL, "aws"},
-    {"aws.amazon.com/neurondevice", NULL, "aws"}, {"aws.amazon.com/neuroncore", NULL, "aws"}, {"habana.ai/gaudi", NULL, NULL},
-    {"gpu.intel.com/i915", NULL, NULL}, {"gpu.intel.com/xe", NULL, NULL}, {"huawei.com/Ascend910", "ascend-910", NULL},
-    {"nvidia.com/gpu.shared", NULL, NULL}};
+static const struct {
+    const char *key;
+    const char *chip;
+    const char *cloud;
+} resources[] = {{"nvidia.com/gpu", NULL, NULL},
+                 {"amd.com/gpu", NULL, NULL},
+                 {"google.com/tpu", NULL, "gcp"},
+                 {"aws.amazon.com/neuron", NULL, "aws"},
+                 {"aws.amazon.com/neurondevice", NULL, "aws"},
+                 {"aws.amazon.com/neuroncore", NULL, "aws"},
+                 {"habana.ai/gaudi", NULL, NULL},
+                 {"gpu.intel.com/i915", NULL, NULL},
+                 {"gpu.intel.com/xe", NULL, NULL},
+                 {"huawei.com/Ascend910", "ascend-910", NULL},
+                 {"nvidia.com/gpu.shared", NULL, NULL}};
 
 static bool is_mig(const char *key)
 {
@@ -82,15 +93,17 @@ static void check_nesting(k8s_reader *k, const ap_node *container)
     }
     if (entry) {
         ap_pos pos = entry->key_pos;
-        ap_jobreader_find(k->r, AP_FAULT_NO_GPU_REQUESTED, pos, "%s stands %s, where nobody reads it: the pod asks for no accelerator", entry->key, where)
+        ap_jobreader_find(k->r, AP_FAULT_NO_GPU_REQUESTED, pos,
+                          "%s stands %s, where nobody reads it: the pod asks for no accelerator", entry->key, where)
             ->hint = "it belongs under resources.limits";
         ap_set_num(&k->r->facts->n.chips_per_node, AP_UNKNOWN, pos);
         return;
     }
     const ap_pair *asked = chip_entry(requests);
     if (asked && !chip_entry(ap_node_get(resource, "limits"))) {
-        ap_jobreader_find(k->r, AP_FAULT_NO_GPU_REQUESTED, asked->key_pos, "%s is requested but has no limit: the API server refuses the pod", asked->key)->hint =
-            "accelerators are asked for in resources.limits";
+        ap_jobreader_find(k->r, AP_FAULT_NO_GPU_REQUESTED, asked->key_pos,
+                          "%s is requested but has no limit: the API server refuses the pod", asked->key)
+            ->hint = "accelerators are asked for in resources.limits";
         ap_set_num(&k->r->facts->n.chips_per_node, AP_UNKNOWN, asked->key_pos);
     }
 }
@@ -105,8 +118,9 @@ static double take_chips(k8s_reader *k, const ap_pair *entry)
         return AP_UNKNOWN;
     }
     if (fabs(value - round(value)) > 1e-9) {
-        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, entry->value->pos, "%s: %s is no whole number; the API server refuses it", entry->key, text)->hint =
-            "whole chips only; share a card by MIG or time slicing";
+        ap_jobreader_find(r, AP_FAULT_UNSCHEDULABLE, entry->value->pos,
+                          "%s: %s is no whole number; the API server refuses it", entry->key, text)
+            ->hint = "whole chips only; share a card by MIG or time slicing";
         ap_set_num(&r->facts->n.chips_per_node, AP_UNKNOWN, entry->value->pos);
         return value;
     }
@@ -137,7 +151,12 @@ static void take_host(k8s_reader *k, const ap_node *resource)
     ap_node_with(&n->memory_bytes, ap_foreign_bytes, ap_node_get(requests, "memory"));
     ap_node_with(&n->ephemeral_bytes, ap_foreign_bytes, ap_node_get(limits, "ephemeral-storage"));
     ap_node_with(&n->ephemeral_bytes, ap_foreign_bytes, ap_node_get(requests, "ephemeral-storage"));
-    const char *const fabrics[] = {"vpc.amazonaws.com/efa", "rdma/hca", "rdma/ib", "rdma/rdma_shared_device_a", "rdma/hca_shared_devices_a", "networking.gke.io.networks/rdma-0"};
+    const char *const fabrics[] = {"vpc.amazonaws.com/efa",
+                                   "rdma/hca",
+                                   "rdma/ib",
+                                   "rdma/rdma_shared_device_a",
+                                   "rdma/hca_shared_devices_a",
+                                   "networking.gke.io.networks/rdma-0"};
     for (size_t i = 0; i < sizeof fabrics / sizeof *fabrics; i++)
         ap_node_num(&n->fast_network, ap_node_get(limits, fabrics[i]));
     for (size_t i = 0; limits && limits->kind == AP_NODE_MAP && i < limits->as.map.count; i++)
@@ -152,104 +171,22 @@ static double chips_of(k8s_reader *k, const ap_node *spec)
     double total = 0;
     for (size_t i = 0; containers && containers->kind == AP_NODE_LIST && i < containers->as.list.count; i++) {
         const ap_node *container = containers->as.list.items[i];
-        const ap_node *limits = ap_node_at(container, "resources.limits"), *requests = ap_node_at(container, "resources.requests");
+        const ap_node *limits = ap_node_at(container, "resources.limits"),
+                      *requests = ap_node_at(container, "resources.requests");
         const ap_pair *entry = chip_entry(limits), *asked = chip_entry(requests);
         check_nesting(k, container);
         if (!entry)
             continue;
         double value = take_chips(k, entry);
-        if (asked && strcmp(asked->key, entry->key) == 0 && !ap_streq(ap_node_text(asked->value), ap_node_text(entry->value)) &&
+        if (asked && strcmp(asked->key, entry->key) == 0 &&
+            !ap_streq(ap_node_text(asked->value), ap_node_text(entry->value)) &&
             !ap_foreign_unknown(ap_node_text(asked->value)))
-            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, asked->value->pos, "%s: request and limit differ; for accelerators they must be equal", asked->key);
+            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, asked->value->pos,
+                              "%s: request and limit differ; for accelerators they must be equal", asked->key);
         total += value;
         take_host(k, ap_node_get(container, "resources"));
     }
     return total;
-}
-
-/* -- where it may run --------------------------------------------------------------------------------------------------- */
-
-static void take_label(k8s_reader *k, const char *key, const ap_node *value)
-{
-    ap_jobreader *r = k->r;
-    const char *text = ap_node_text(value);
-    if (!text || ap_foreign_unknown(text))
-        return;
-    if (strcmp(key, "cloud.google.com/gke-accelerator") == 0 || strcmp(key, "cloud.google.com/gke-tpu-accelerator") == 0) {
-        r->facts->chips.provider = "gke";
-        ap_jobfacts_add_chip(r->facts, text, value->pos);
-        ap_set_text(&r->facts->t.cloud, "gcp", value->pos);
-    } else if (strcmp(key, "cloud.google.com/gke-tpu-topology") == 0) {
-        ap_take_text(r, &r->facts->t.topology, text, value->pos);
-    } else if (strcmp(key, "node.kubernetes.io/instance-type") == 0 || strcmp(key, "beta.kubernetes.io/instance-type") == 0 ||
-               strcmp(key, "cloud.google.com/machine-type") == 0 || strcmp(key, "karpenter.sh/instance-type") == 0) {
-        ap_take_text(r, &r->facts->t.instance, text, value->pos);
-    } else if (strcmp(key, "nvidia.com/gpu.product") == 0 || strcmp(key, "karpenter.k8s.aws/instance-gpu-name") == 0 ||
-               strcmp(key, "gpu.nvidia.com/class") == 0 || strcmp(key, "accelerator") == 0 || strcmp(key, "amd.com/gpu.product-name") == 0) {
-        r->facts->chips.provider = "kubernetes";
-        ap_jobfacts_add_chip(r->facts, text, value->pos);
-    } else if (strcmp(key, "cloud.google.com/gke-spot") == 0 || strcmp(key, "cloud.google.com/gke-preemptible") == 0) {
-        ap_take_flag(&r->facts->n.spot, text, value->pos);
-    } else if (strcmp(key, "karpenter.sh/capacity-type") == 0 || strcmp(key, "eks.amazonaws.com/capacityType") == 0 ||
-               strcmp(key, "kubernetes.azure.com/scalesetpriority") == 0) {
-        if (strcasecmp(text, "spot") == 0)
-            ap_set_num(&r->facts->n.spot, 1, value->pos);
-    } else if (strcmp(key, "topology.kubernetes.io/region") == 0) {
-        ap_take_text(r, &r->facts->t.region, text, value->pos);
-    } else if (strcmp(key, "topology.kubernetes.io/zone") == 0) {
-        ap_take_text(r, &r->facts->t.zone, text, value->pos);
-    }
-}
-
-static void take_affinity(k8s_reader *k, const ap_node *spec)
-{
-    const ap_node *terms = ap_node_at(spec, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-    for (size_t i = 0; terms && terms->kind == AP_NODE_LIST && i < terms->as.list.count; i++) {
-        const ap_node *rules = ap_node_get(terms->as.list.items[i], "matchExpressions");
-        for (size_t j = 0; rules && rules->kind == AP_NODE_LIST && j < rules->as.list.count; j++) {
-            const ap_node *rule = rules->as.list.items[j], *values = ap_node_get(rule, "values");
-            const char *key = ap_node_text(ap_node_get(rule, "key")), *operator = ap_node_text(ap_node_get(rule, "operator"));
-            if (!key || (operator && strcmp(operator, "In") != 0))
-                continue;
-            for (size_t v = 0; values && values->kind == AP_NODE_LIST && v < values->as.list.count; v++)
-                take_label(k, key, values->as.list.items[v]);
-        }
-    }
-}
-
-static void take_placement(k8s_reader *k, const ap_node *spec)
-{
-    const ap_node *selector = ap_node_get(spec, "nodeSelector");
-    for (size_t i = 0; selector && selector->kind == AP_NODE_MAP && i < selector->as.map.count; i++)
-        take_label(k, selector->as.map.pairs[i].key, selector->as.map.pairs[i].value);
-    take_affinity(k, spec);
-    const ap_node *tolerations = ap_node_get(spec, "tolerations");
-    for (size_t i = 0; tolerations && tolerations->kind == AP_NODE_LIST && i < tolerations->as.list.count; i++) {
-        const ap_node *item = tolerations->as.list.items[i];
-        const char *key = ap_node_text(ap_node_get(item, "key"));
-        if (key && strcmp(key, "cloud.google.com/gke-spot") == 0 && ap_node_get(selector, "cloud.google.com/gke-spot"))
-            ap_set_num(&k->r->facts->n.spot, 1, item->pos);
-    }
-}
-
-static void take_volumes(k8s_reader *k, const ap_node *spec)
-{
-    static const char *const lasting[] = {"persistentVolumeClaim", "hostPath", "csi", "nfs", "ephemeral", "awsElasticBlockStore", "gcePersistentDisk"};
-    const ap_node *volumes = ap_node_get(spec, "volumes");
-    ap_jobnums *n = &k->r->facts->n;
-    for (size_t i = 0; volumes && volumes->kind == AP_NODE_LIST && i < volumes->as.list.count; i++) {
-        const ap_node *volume = volumes->as.list.items[i], *empty = ap_node_get(volume, "emptyDir");
-        if (empty && ap_streq(ap_node_text(ap_node_get(empty, "medium")), "Memory")) {
-            ap_node_with(&n->shm_bytes, ap_foreign_bytes, ap_node_get(empty, "sizeLimit"));
-            ap_set_num(&n->shm_bytes, INFINITY, volume->pos);
-        }
-        for (size_t j = 0; j < sizeof lasting / sizeof *lasting; j++)
-            if (ap_node_get(volume, lasting[j])) {
-                ap_set_num(&n->data_volume, 1, volume->pos);
-                if (j == 0 || j == 2 || j == 3)
-                    ap_set_num(&n->durable_storage, 1, volume->pos);
-            }
-    }
 }
 
 static void read_containers(k8s_reader *k, const ap_node *spec)
@@ -263,7 +200,8 @@ static void read_containers(k8s_reader *k, const ap_node *spec)
     }
 }
 
-/* -- kinds ---------------------------------------------------------------------------------------------------------------- */
+/* -- kinds
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void read_job_spec(k8s_reader *k, const ap_node *spec, double times)
 {
@@ -291,7 +229,8 @@ static void read_kubeflow(k8s_reader *k)
 {
     const ap_node *spec = k->spec;
     ap_jobnums *n = &k->r->facts->n;
-    static const char *const keys[] = {"pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs", "xgbReplicaSpecs", "jaxReplicaSpecs", "paddleReplicaSpecs"};
+    static const char *const keys[] = {"pytorchReplicaSpecs", "tfReplicaSpecs",  "mpiReplicaSpecs",
+                                       "xgbReplicaSpecs",     "jaxReplicaSpecs", "paddleReplicaSpecs"};
     ap_node_num(&n->time_limit_s, ap_node_at(spec, "runPolicy.activeDeadlineSeconds"));
     ap_node_num(&n->time_limit_s, ap_node_get(spec, "activeDeadlineSeconds"));
     ap_node_num(&n->restarts, ap_node_at(spec, "runPolicy.backoffLimit"));
@@ -304,7 +243,9 @@ static void read_kubeflow(k8s_reader *k)
     const ap_node *least = ap_node_at(spec, "runPolicy.schedulingPolicy.minAvailable");
     double value;
     if (least && ap_foreign_num(ap_node_text(least), &value) && value > k->pod_total)
-        ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, least->pos, "minAvailable %.0f, but there are only %.0f pods: the gang never becomes complete", value, k->pod_total);
+        ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, least->pos,
+                          "minAvailable %.0f, but there are only %.0f pods: the gang never becomes complete", value,
+                          k->pod_total);
     if (strcmp(k->kind, "PyTorchJob") == 0)
         ap_node_num(&n->rendezvous, ap_node_at(spec, "elasticPolicy.maxReplicas"));
 }
@@ -321,11 +262,13 @@ static void read_volcano(k8s_reader *k)
         const ap_node *own_least = ap_node_get(task, "minAvailable");
         add_pods(k, ap_node_get(task, "template"), count, pos);
         if (own_least && ap_foreign_num(ap_node_text(own_least), &own) && own > count)
-            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, own_least->pos, "minAvailable %.0f of a task with %.0f replicas: refused on admission", own, count);
+            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, own_least->pos,
+                              "minAvailable %.0f of a task with %.0f replicas: refused on admission", own, count);
     }
     double value;
     if (least && ap_foreign_num(ap_node_text(least), &value) && value > k->pod_total)
-        ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, least->pos, "minAvailable %.0f, but the tasks have %.0f replicas in all: refused on admission", value,
+        ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, least->pos,
+                          "minAvailable %.0f, but the tasks have %.0f replicas in all: refused on admission", value,
                           k->pod_total)
             ->hint = "minAvailable may be at most the sum of the replicas";
 }
@@ -359,7 +302,8 @@ static void read_ray_cluster(k8s_reader *k, const ap_node *cluster)
         double count = count_of(ap_node_get(group, "replicas"), fmax(least, 1), &pos);
         double hosts = count_of(ap_node_get(group, "numOfHosts"), 1, &host_pos);
         if (least > most)
-            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, pos, "minReplicas %.0f is more than maxReplicas %.0f", least, most);
+            ap_jobreader_find(k->r, AP_FAULT_UNSCHEDULABLE, pos, "minReplicas %.0f is more than maxReplicas %.0f",
+                              least, most);
         if (count > 0 || least > 0)
             ap_set_num(&k->r->facts->n.stays_up, fmax(count, least), pos.line ? pos : group->pos);
         add_pods(k, ap_node_get(group, "template"), count * hosts, pos);
@@ -403,7 +347,7 @@ static void read_trainjob(k8s_reader *k)
     ap_script_exec(k->r, ap_node_get(trainer, "command"), ap_node_get(trainer, "args"));
     const ap_node *overrides = ap_node_get(k->spec, "podSpecOverrides");
     for (size_t i = 0; overrides && overrides->kind == AP_NODE_LIST && i < overrides->as.list.count; i++)
-        take_placement(k, overrides->as.list.items[i]);
+        ap_k8s_take_placement(k->r, overrides->as.list.items[i]);
     ap_set_num(&n->rendezvous, 1, k->spec->pos);
 }
 
@@ -422,7 +366,8 @@ static void read_kind(k8s_reader *k, const char *api)
     } else if (strcmp(kind, "Pod") == 0) {
         ap_node_num(&n->time_limit_s, ap_node_get(k->spec, "activeDeadlineSeconds"));
         add_pods(k, k->r->root, 1, AP_NO_POS);
-    } else if (strcmp(kind, "StatefulSet") == 0 || strcmp(kind, "Deployment") == 0 || strcmp(kind, "ReplicaSet") == 0 || strcmp(kind, "DaemonSet") == 0) {
+    } else if (strcmp(kind, "StatefulSet") == 0 || strcmp(kind, "Deployment") == 0 || strcmp(kind, "ReplicaSet") == 0 ||
+               strcmp(kind, "DaemonSet") == 0) {
         const ap_node *replicas = ap_node_get(k->spec, "replicas");
         double count = count_of(replicas, 1, &pos);
         ap_set_num(&n->forever, 1, replicas ? replicas->pos : k->spec->pos);
@@ -458,16 +403,16 @@ static void read_groups(k8s_reader *k)
         if (carries) {
             nodes += group->count;
             pos = pos.line == 0 || group->count > 1 ? group->pos : pos;
-            take_placement(k, group->spec);
+            ap_k8s_take_placement(k->r, group->spec);
         }
-        take_volumes(k, group->spec);
+        ap_k8s_take_volumes(k->r, group->spec);
         ap_node_num(&facts->n.time_limit_s, ap_node_get(group->spec, "activeDeadlineSeconds"));
         ap_node_take(k->r, &facts->t.restart_policy, ap_node_get(group->spec, "restartPolicy"));
         read_containers(k, group->spec);
     }
     bool claimed = ap_jnum_stated(&facts->n.chips_per_node);
     for (size_t i = 0; i < k->group_count && !(nodes > 0); i++) {
-        take_placement(k, k->groups[i].spec);
+        ap_k8s_take_placement(k->r, k->groups[i].spec);
         if (claimed && i == 0)
             nodes = k->groups[i].count;
     }
@@ -477,7 +422,8 @@ static void read_groups(k8s_reader *k)
 
 void ap_read_k8s(ap_jobreader *r)
 {
-    const char *kind = ap_node_text(ap_node_get(r->root, "kind")), *api = ap_node_text(ap_node_get(r->root, "apiVersion"));
+    const char *kind = ap_node_text(ap_node_get(r->root, "kind")),
+               *api = ap_node_text(ap_node_get(r->root, "apiVersion"));
     const ap_node *spec = ap_node_get(r->root, "spec");
     if (!kind || !spec || spec->kind != AP_NODE_MAP)
         return;

@@ -32,26 +32,42 @@ static void take_duration(ap_jobreader *r, const ap_node *node)
         ap_set_num(&n->train_samples, value, node->pos);
 }
 
-/* -- torchtitan ---------------------------------------------------------------------------------------------------------------- */
+/* -- torchtitan
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static const ap_key_row titan_rows[] = {
-    AP_KN("training.local_batch_size", micro_batch), AP_KN("training.batch_size", micro_batch), AP_KN("training.global_batch_size", global_batch),
-    AP_KN("training.seq_len", seq_len), AP_KN("training.steps", steps), AP_KT("training.mixed_precision_param", precision),
-    AP_KN("parallelism.data_parallel_replicate_degree", dp_replicate), AP_KN("parallelism.data_parallel_shard_degree", dp_shard),
-    AP_KN("parallelism.tensor_parallel_degree", tp), AP_KN("parallelism.pipeline_parallel_degree", pp),
-    AP_KN("parallelism.context_parallel_degree", cp), AP_KN("parallelism.expert_parallel_degree", ep),
-    AP_KN("training.data_parallel_replicate_degree", dp_replicate), AP_KN("training.data_parallel_shard_degree", dp_shard),
-    AP_KN("training.tensor_parallel_degree", tp), AP_KN("experimental.pipeline_parallel_degree", pp), AP_KN("experimental.context_parallel_degree", cp),
-    AP_KT("activation_checkpoint.mode", recompute), AP_KF("checkpoint.enable", save_enabled), AP_KF("checkpoint.enable_checkpoint", save_enabled),
-    AP_KN("checkpoint.interval", save_steps), AP_KT("optimizer.name", optimizer),
+    AP_KN("training.local_batch_size", micro_batch),
+    AP_KN("training.batch_size", micro_batch),
+    AP_KN("training.global_batch_size", global_batch),
+    AP_KN("training.seq_len", seq_len),
+    AP_KN("training.steps", steps),
+    AP_KT("training.mixed_precision_param", precision),
+    AP_KN("parallelism.data_parallel_replicate_degree", dp_replicate),
+    AP_KN("parallelism.data_parallel_shard_degree", dp_shard),
+    AP_KN("parallelism.tensor_parallel_degree", tp),
+    AP_KN("parallelism.pipeline_parallel_degree", pp),
+    AP_KN("parallelism.context_parallel_degree", cp),
+    AP_KN("parallelism.expert_parallel_degree", ep),
+    AP_KN("training.data_parallel_replicate_degree", dp_replicate),
+    AP_KN("training.data_parallel_shard_degree", dp_shard),
+    AP_KN("training.tensor_parallel_degree", tp),
+    AP_KN("experimental.pipeline_parallel_degree", pp),
+    AP_KN("experimental.context_parallel_degree", cp),
+    AP_KT("activation_checkpoint.mode", recompute),
+    AP_KF("checkpoint.enable", save_enabled),
+    AP_KF("checkpoint.enable_checkpoint", save_enabled),
+    AP_KN("checkpoint.interval", save_steps),
+    AP_KT("optimizer.name", optimizer),
 };
 
 void ap_read_torchtitan(ap_jobreader *r)
 {
     ap_keys_take(r, r->facts, r->root, AP_ROWS(titan_rows));
-    const char *name = ap_node_text(ap_node_at(r->root, "model.name")), *flavor = ap_node_text(ap_node_at(r->root, "model.flavor"));
+    const char *name = ap_node_text(ap_node_at(r->root, "model.name")),
+               *flavor = ap_node_text(ap_node_at(r->root, "model.flavor"));
     if (name && flavor)
-        ap_set_text(&r->facts->t.model, ap_arena_printf(r->arena, "%s-%s", name, flavor), ap_node_at(r->root, "model.flavor")->pos);
+        ap_set_text(&r->facts->t.model, ap_arena_printf(r->arena, "%s-%s", name, flavor),
+                    ap_node_at(r->root, "model.flavor")->pos);
     const ap_node *converters = ap_node_at(r->root, "model.converters");
     for (size_t i = 0; converters && converters->kind == AP_NODE_LIST && i < converters->as.list.count; i++)
         if (ap_streq(ap_node_text(converters->as.list.items[i]), "float8"))
@@ -59,15 +75,29 @@ void ap_read_torchtitan(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- llm-foundry, OLMo ------------------------------------------------------------------------------------------------------ */
+/* -- llm-foundry, OLMo
+ * ------------------------------------------------------------------------------------------------------ */
 
 static const ap_key_row foundry_rows[] = {
-    AP_KT("model.pretrained_model_name_or_path", model), AP_KN("model.d_model", hidden), AP_KN("model.n_layers", layers), AP_KN("model.n_heads", heads),
-    AP_KN("model.expansion_ratio", expansion_ratio), AP_KN("model.vocab_size", vocab), AP_KN("max_seq_len", seq_len), AP_KN("model.max_seq_len", seq_len),
-    AP_KN("model.max_sequence_length", seq_len), AP_KN("global_train_batch_size", global_batch), AP_KN("device_train_microbatch_size", micro_batch),
-    AP_KT("precision", precision), AP_KT("fsdp_config.sharding_strategy", fsdp_strategy), AP_KF("fsdp_config.activation_checkpointing", checkpointing),
-    AP_KF("fsdp_config.activation_cpu_offload", use_cpu), AP_KT("optimizer.name", optimizer), AP_KT("save_folder", save_dir),
-    AP_KN("train_loader.num_workers", workers), AP_KN("model.attn_config.kv_n_heads", kv_heads),
+    AP_KT("model.pretrained_model_name_or_path", model),
+    AP_KN("model.d_model", hidden),
+    AP_KN("model.n_layers", layers),
+    AP_KN("model.n_heads", heads),
+    AP_KN("model.expansion_ratio", expansion_ratio),
+    AP_KN("model.vocab_size", vocab),
+    AP_KN("max_seq_len", seq_len),
+    AP_KN("model.max_seq_len", seq_len),
+    AP_KN("model.max_sequence_length", seq_len),
+    AP_KN("global_train_batch_size", global_batch),
+    AP_KN("device_train_microbatch_size", micro_batch),
+    AP_KT("precision", precision),
+    AP_KT("fsdp_config.sharding_strategy", fsdp_strategy),
+    AP_KF("fsdp_config.activation_checkpointing", checkpointing),
+    AP_KF("fsdp_config.activation_cpu_offload", use_cpu),
+    AP_KT("optimizer.name", optimizer),
+    AP_KT("save_folder", save_dir),
+    AP_KN("train_loader.num_workers", workers),
+    AP_KN("model.attn_config.kv_n_heads", kv_heads),
 };
 
 static void take_interval(ap_jobreader *r, const ap_node *node)
@@ -103,7 +133,8 @@ void ap_read_llmfoundry(ap_jobreader *r)
         ap_set_text(&r->facts->t.adapter, "lora", peft->pos);
         ap_node_num(&n->lora_rank, ap_node_get(peft, "r"));
     }
-    const ap_node *pretrained = ap_node_at(body, "model.pretrained"), *name = ap_node_at(body, "model.name"), *loader = ap_node_at(body, "train_loader.name");
+    const ap_node *pretrained = ap_node_at(body, "model.pretrained"), *name = ap_node_at(body, "model.name"),
+                  *loader = ap_node_at(body, "train_loader.name");
     bool scratch = ap_streq(ap_node_text(name), "mpt_causal_lm") && !ap_streq(ap_node_text(loader), "finetuning");
     if (ap_streq(ap_node_text(pretrained), "false") || (scratch && !pretrained))
         ap_set_text(&r->facts->t.method, "pretrain", body->pos);
@@ -115,14 +146,17 @@ void ap_read_llmfoundry(ap_jobreader *r)
 
 void ap_read_olmo(ap_jobreader *r)
 {
-    static const ap_key_row rows[] = {AP_KT("fsdp.sharding_strategy", fsdp_strategy), AP_KN("model.embedding_size", vocab), AP_KF("model.weight_tying", tied),
-                                      AP_KN("model.n_kv_heads", kv_heads), AP_KT("activation_checkpointing", recompute)};
+    static const ap_key_row rows[] = {AP_KT("fsdp.sharding_strategy", fsdp_strategy),
+                                      AP_KN("model.embedding_size", vocab), AP_KF("model.weight_tying", tied),
+                                      AP_KN("model.n_kv_heads", kv_heads),
+                                      AP_KT("activation_checkpointing", recompute)};
     ap_jobnums *n = &r->facts->n;
     ap_keys_take(r, r->facts, r->root, AP_ROWS(rows));
     ap_keys_take(r, r->facts, r->root, AP_ROWS(foundry_rows));
     n->use_cpu = (ap_jnum){AP_UNKNOWN, {0}};
     ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "run_name"));
-    const ap_node *ffn = ap_node_at(r->root, "model.mlp_hidden_size"), *ratio = ap_node_at(r->root, "model.mlp_ratio"), *act = ap_node_at(r->root, "model.activation_type");
+    const ap_node *ffn = ap_node_at(r->root, "model.mlp_hidden_size"), *ratio = ap_node_at(r->root, "model.mlp_ratio"),
+                  *act = ap_node_at(r->root, "model.activation_type");
     bool gated = !act || ap_streq(ap_node_text(act), "swiglu");
     double value;
     /* mlp_hidden_size counts gate and up projection together */
@@ -143,19 +177,42 @@ void ap_read_olmo(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- NeMo --------------------------------------------------------------------------------------------------------------------- */
+/* -- NeMo
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static const ap_key_row nemo_rows[] = {
-    AP_KN("trainer.devices", chips_per_node), AP_KN("trainer.num_nodes", nodes), AP_KT("trainer.precision", precision), AP_KN("trainer.max_steps", steps),
-    AP_KN("trainer.max_epochs", epochs), AP_KN("model.num_layers", layers), AP_KN("model.hidden_size", hidden), AP_KN("model.ffn_hidden_size", ffn),
-    AP_KN("model.num_attention_heads", heads), AP_KN("model.num_query_groups", kv_heads), AP_KN("model.num_moe_experts", experts),
-    AP_KN("model.moe_router_topk", top_k), AP_KN("model.encoder_seq_length", seq_len), AP_KN("model.data.seq_length", seq_len),
-    AP_KN("model.tensor_model_parallel_size", tp), AP_KN("model.pipeline_model_parallel_size", pp), AP_KN("model.context_parallel_size", cp),
-    AP_KN("model.expert_model_parallel_size", ep), AP_KN("model.micro_batch_size", micro_batch), AP_KN("model.global_batch_size", global_batch),
-    AP_KT("model.activations_checkpoint_granularity", recompute), AP_KT("model.optim.name", optimizer), AP_KT("model.restore_from_path", model),
-    AP_KN("model.train_ds.batch_size", micro_batch), AP_KN("trainer.accumulate_grad_batches", accumulation), AP_KT("model.peft.peft_scheme", adapter),
-    AP_KF("exp_manager.create_checkpoint_callback", save_enabled), AP_KN("model.vocab_size", vocab), AP_KN("model.train_ds.num_workers", workers),
-    AP_KF("model.fp8", fp8), AP_KN("model.optim.accumulation", accumulation),
+    AP_KN("trainer.devices", chips_per_node),
+    AP_KN("trainer.num_nodes", nodes),
+    AP_KT("trainer.precision", precision),
+    AP_KN("trainer.max_steps", steps),
+    AP_KN("trainer.max_epochs", epochs),
+    AP_KN("model.num_layers", layers),
+    AP_KN("model.hidden_size", hidden),
+    AP_KN("model.ffn_hidden_size", ffn),
+    AP_KN("model.num_attention_heads", heads),
+    AP_KN("model.num_query_groups", kv_heads),
+    AP_KN("model.num_moe_experts", experts),
+    AP_KN("model.moe_router_topk", top_k),
+    AP_KN("model.encoder_seq_length", seq_len),
+    AP_KN("model.data.seq_length", seq_len),
+    AP_KN("model.tensor_model_parallel_size", tp),
+    AP_KN("model.pipeline_model_parallel_size", pp),
+    AP_KN("model.context_parallel_size", cp),
+    AP_KN("model.expert_model_parallel_size", ep),
+    AP_KN("model.micro_batch_size", micro_batch),
+    AP_KN("model.global_batch_size", global_batch),
+    AP_KT("model.activations_checkpoint_granularity", recompute),
+    AP_KT("model.optim.name", optimizer),
+    AP_KT("model.restore_from_path", model),
+    AP_KN("model.train_ds.batch_size", micro_batch),
+    AP_KN("trainer.accumulate_grad_batches", accumulation),
+    AP_KT("model.peft.peft_scheme", adapter),
+    AP_KF("exp_manager.create_checkpoint_callback", save_enabled),
+    AP_KN("model.vocab_size", vocab),
+    AP_KN("model.train_ds.num_workers", workers),
+    AP_KF("model.fp8", fp8),
+    AP_KN("model.optim.accumulation", accumulation),
 };
 
 /* Slurm's way of writing, or dd:hh:mm:ss. */
@@ -182,13 +239,26 @@ void ap_read_nemo(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- GPT-NeoX ----------------------------------------------------------------------------------------------------------------- */
+/* -- GPT-NeoX
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static const ap_key_row neox_rows[] = {
-    AP_KN("num_nodes", nodes), AP_KN("num_gpus", chips_per_node), AP_KN("pipe_parallel_size", pp), AP_KN("model_parallel_size", tp),
-    AP_KN("num_layers", layers), AP_KN("hidden_size", hidden), AP_KN("num_attention_heads", heads), AP_KN("seq_length", seq_len), AP_KN("intermediate_size", ffn),
-    AP_KN("train_iters", steps), AP_KN("checkpoint_factor", save_steps), AP_KT("precision", precision), AP_KF("checkpoint_activations", checkpointing),
-    AP_KT("save", save_dir), AP_KN("num_kv_heads", kv_heads), AP_KN("num_workers", workers),
+    AP_KN("num_nodes", nodes),
+    AP_KN("num_gpus", chips_per_node),
+    AP_KN("pipe_parallel_size", pp),
+    AP_KN("model_parallel_size", tp),
+    AP_KN("num_layers", layers),
+    AP_KN("hidden_size", hidden),
+    AP_KN("num_attention_heads", heads),
+    AP_KN("seq_length", seq_len),
+    AP_KN("intermediate_size", ffn),
+    AP_KN("train_iters", steps),
+    AP_KN("checkpoint_factor", save_steps),
+    AP_KT("precision", precision),
+    AP_KF("checkpoint_activations", checkpointing),
+    AP_KT("save", save_dir),
+    AP_KN("num_kv_heads", kv_heads),
+    AP_KN("num_workers", workers),
 };
 
 void ap_read_neox(ap_jobreader *r)
@@ -212,7 +282,8 @@ void ap_read_neox(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- MaxText ------------------------------------------------------------------------------------------------------------------ */
+/* -- MaxText
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 void ap_read_maxtext(ap_jobreader *r)
 {

@@ -44,12 +44,18 @@ static void compare_with_name(ap_jobreader *r)
     double in_name[4];
     ap_jobnums *n = &r->facts->n;
     size_t count = numbers_in_name(ap_base_name(r->file->path), in_name, 4);
-    const struct { const ap_jnum *fact; const char *what; } parts[] = {
-        {&n->nodes, "nodes"}, {&n->chips_per_node, "chips a node"}, {&n->micro_batch, "samples a chip"}, {&n->accumulation, "accumulation steps"}};
+    const struct {
+        const ap_jnum *fact;
+        const char *what;
+    } parts[] = {{&n->nodes, "nodes"},
+                 {&n->chips_per_node, "chips a node"},
+                 {&n->micro_batch, "samples a chip"},
+                 {&n->accumulation, "accumulation steps"}};
     for (size_t i = 0; i < count && i < 4; i++)
         if (ap_known(parts[i].fact->value) && fabs(parts[i].fact->value - in_name[i]) > 0.5)
-            ap_jobreader_find(r, AP_FAULT_COUNT_MISMATCH, parts[i].fact->pos, "the file's name says %.0f %s, the file says %.0f", in_name[i],
-                              parts[i].what, parts[i].fact->value)
+            ap_jobreader_find(r, AP_FAULT_COUNT_MISMATCH, parts[i].fact->pos,
+                              "the file's name says %.0f %s, the file says %.0f", in_name[i], parts[i].what,
+                              parts[i].fact->value)
                 ->severity = AP_WARNING;
 }
 
@@ -75,7 +81,8 @@ void ap_read_mlperf(ap_jobreader *r)
         const char *name = system->words.items[0].text;
         if (ap_starts_with(name, "DGX"))
             name += 3 + (name[3] == '_' || name[3] == '-');
-        ap_jobfacts_add_chip(r->facts, ap_arena_strndup(r->arena, name, strcspn(name, "_")), ap_jobreader_pos(r, system->words.items[0].at));
+        ap_jobfacts_add_chip(r->facts, ap_arena_strndup(r->arena, name, strcspn(name, "_")),
+                             ap_jobreader_pos(r, system->words.items[0].at));
     }
     if (!ap_jnum_stated(&n->accumulation) && ap_jnum_stated(&n->micro_batch) && !ap_jnum_stated(&n->global_batch))
         ap_set_num(&n->accumulation, 1, n->micro_batch.pos);

@@ -1,4 +1,5 @@
-/* Slurm batch scripts: directives as sbatch reads them (up to the first command, ` #` ends a line, the last one wins). */
+/* Slurm batch scripts: directives as sbatch reads them (up to the first command, ` #` ends a line, the last one wins).
+ */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -6,26 +7,131 @@
 #include "base/text.h"
 #include "jobs/reader.h"
 
-static const char *const long_names[] = {
-    "account", "acctg-freq", "array", "batch", "bb", "bbf", "begin", "bell", "chdir", "cluster-constraint", "clusters", "comment", "constraint",
-    "container", "contiguous", "core-spec", "cores-per-socket", "cpu-freq", "cpus-per-gpu", "cpus-per-task", "deadline", "delay-boot",
-    "dependency", "distribution", "error", "exclude", "exclusive", "export", "export-file", "extra-node-info", "get-user-env", "gid",
-    "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "hint", "hold", "ignore-pbs",
-    "input", "job-name", "kill-on-invalid-dep", "licenses", "mail-type", "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu",
-    "mem-per-gpu", "mincpus", "network", "nice", "no-kill", "no-requeue", "nodefile", "nodelist", "nodes", "ntasks", "ntasks-per-core",
-    "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "open-mode", "output", "overcommit", "oversubscribe", "parsable", "partition",
-    "power", "prefer", "priority", "profile", "propagate", "qos", "quiet", "reboot", "requeue", "reservation", "signal", "sockets-per-node",
-    "spread-job", "switches", "test-only", "thread-spec", "threads-per-core", "time", "time-min", "tmp", "tres-per-task", "uid", "use-min-nodes",
-    "verbose", "wait", "wait-all-nodes", "wckey", "wrap", "extra", "stepmgr", "oom-kill-step", "resv-ports", "segment", "sbcast", "consolidate-segments", NULL};
-static const struct { char letter; const char *name; } short_names[] = {
-    {'A', "account"}, {'a', "array"}, {'B', "extra-node-info"}, {'b', "begin"}, {'C', "constraint"}, {'c', "cpus-per-task"}, {'D', "chdir"},
-    {'d', "dependency"}, {'e', "error"}, {'F', "nodefile"}, {'G', "gpus"}, {'H', "hold"}, {'I', "immediate"}, {'i', "input"}, {'J', "job-name"},
-    {'k', "no-kill"}, {'L', "licenses"}, {'M', "clusters"}, {'m', "distribution"}, {'N', "nodes"}, {'n', "ntasks"}, {'O', "overcommit"},
-    {'o', "output"}, {'p', "partition"}, {'Q', "quiet"}, {'q', "qos"}, {'S', "core-spec"}, {'s', "oversubscribe"}, {'t', "time"}, {'v', "verbose"},
-    {'W', "wait"}, {'w', "nodelist"}, {'x', "exclude"}};
-static const char *const bare_names[] = {"exclusive", "requeue", "no-requeue", "hold", "contiguous", "overcommit", "oversubscribe", "verbose", "quiet",
-                                         "parsable", "wait", "spread-job", "reboot", "use-min-nodes", "no-kill", "ignore-pbs", "test-only", "get-user-env",
-                                         "kill-on-invalid-dep", "bell", "nice", NULL};
+static const char *const long_names[] = {"account",
+                                         "acctg-freq",
+                                         "array",
+                                         "batch",
+                                         "bb",
+                                         "bbf",
+                                         "begin",
+                                         "bell",
+                                         "chdir",
+                                         "cluster-constraint",
+                                         "clusters",
+                                         "comment",
+                                         "constraint",
+                                         "container",
+                                         "contiguous",
+                                         "core-spec",
+                                         "cores-per-socket",
+                                         "cpu-freq",
+                                         "cpus-per-gpu",
+                                         "cpus-per-task",
+                                         "deadline",
+                                         "delay-boot",
+                                         "dependency",
+                                         "distribution",
+                                         "error",
+                                         "exclude",
+                                         "exclusive",
+                                         "export",
+                                         "export-file",
+                                         "extra-node-info",
+                                         "get-user-env",
+                                         "gid",
+                                         "gpu-bind",
+                                         "gpu-freq",
+                                         "gpus",
+                                         "gpus-per-node",
+                                         "gpus-per-socket",
+                                         "gpus-per-task",
+                                         "gres",
+                                         "gres-flags",
+                                         "hint",
+                                         "hold",
+                                         "ignore-pbs",
+                                         "input",
+                                         "job-name",
+                                         "kill-on-invalid-dep",
+                                         "licenses",
+                                         "mail-type",
+                                         "mail-user",
+                                         "mcs-label",
+                                         "mem",
+                                         "mem-bind",
+                                         "mem-per-cpu",
+                                         "mem-per-gpu",
+                                         "mincpus",
+                                         "network",
+                                         "nice",
+                                         "no-kill",
+                                         "no-requeue",
+                                         "nodefile",
+                                         "nodelist",
+                                         "nodes",
+                                         "ntasks",
+                                         "ntasks-per-core",
+                                         "ntasks-per-gpu",
+                                         "ntasks-per-node",
+                                         "ntasks-per-socket",
+                                         "open-mode",
+                                         "output",
+                                         "overcommit",
+                                         "oversubscribe",
+                                         "parsable",
+                                         "partition",
+                                         "power",
+                                         "prefer",
+                                         "priority",
+                                         "profile",
+                                         "propagate",
+                                         "qos",
+                                         "quiet",
+                                         "reboot",
+                                         "requeue",
+                                         "reservation",
+                                         "signal",
+                                         "sockets-per-node",
+                                         "spread-job",
+                                         "switches",
+                                         "test-only",
+                                         "thread-spec",
+                                         "threads-per-core",
+                                         "time",
+                                         "time-min",
+                                         "tmp",
+                                         "tres-per-task",
+                                         "uid",
+                                         "use-min-nodes",
+                                         "verbose",
+                                         "wait",
+                                         "wait-all-nodes",
+                                         "wckey",
+                                         "wrap",
+                                         "extra",
+                                         "stepmgr",
+                                         "oom-kill-step",
+                                         "resv-ports",
+                                         "segment",
+                                         "sbcast",
+                                         "consolidate-segments",
+                                         NULL};
+static const struct {
+    char letter;
+    const char *name;
+} short_names[] = {
+    {'A', "account"},       {'a', "array"},      {'B', "extra-node-info"}, {'b', "begin"},        {'C', "constraint"},
+    {'c', "cpus-per-task"}, {'D', "chdir"},      {'d', "dependency"},      {'e', "error"},        {'F', "nodefile"},
+    {'G', "gpus"},          {'H', "hold"},       {'I', "immediate"},       {'i', "input"},        {'J', "job-name"},
+    {'k', "no-kill"},       {'L', "licenses"},   {'M', "clusters"},        {'m', "distribution"}, {'N', "nodes"},
+    {'n', "ntasks"},        {'O', "overcommit"}, {'o', "output"},          {'p', "partition"},    {'Q', "quiet"},
+    {'q', "qos"},           {'S', "core-spec"},  {'s', "oversubscribe"},   {'t', "time"},         {'v', "verbose"},
+    {'W', "wait"},          {'w', "nodelist"},   {'x', "exclude"}};
+static const char *const bare_names[] = {
+    "exclusive", "requeue",    "no-requeue", "hold",         "contiguous",          "overcommit", "oversubscribe",
+    "verbose",   "quiet",      "parsable",   "wait",         "spread-job",          "reboot",     "use-min-nodes",
+    "no-kill",   "ignore-pbs", "test-only",  "get-user-env", "kill-on-invalid-dep", "bell",       "nice",
+    NULL};
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -81,8 +187,9 @@ static void take_constraint(ap_jobreader *r, const char *text, ap_pos pos)
         size_t len = strcspn(p, "|&[]()*, ");
         if (len > 0) {
             const char *name = ap_arena_strndup(r->arena, p, len);
-            if (strcasecmp(name, "infiniband") == 0 || strcasecmp(name, "ib") == 0 || ap_contains_nocase(name, "edr") || ap_contains_nocase(name, "hdr") ||
-                ap_contains_nocase(name, "ndr") || ap_contains_nocase(name, "infiniband"))
+            if (strcasecmp(name, "infiniband") == 0 || strcasecmp(name, "ib") == 0 || ap_contains_nocase(name, "edr") ||
+                ap_contains_nocase(name, "hdr") || ap_contains_nocase(name, "ndr") ||
+                ap_contains_nocase(name, "infiniband"))
                 ap_set_num(&r->facts->n.fast_network, 1, pos);
             ap_jobfacts_add_feature(r->facts, name, pos);
         }
@@ -131,18 +238,26 @@ static bool node_count(const char *text, double *ret)
 void ap_slurm_option(ap_jobreader *r, const char *name, const char *value, ap_pos pos)
 {
     ap_jobnums *n = &r->facts->n;
-    const struct { const char *name; ap_jnum *fact; ap_foreign_parser parse; } numbers[] = {
-        {"nodes", &n->nodes, node_count}, {"ntasks", &n->tasks, ap_foreign_num}, {"ntasks-per-node", &n->tasks_per_node, ap_foreign_num},
-        {"cpus-per-task", &n->cpus_per_task, ap_foreign_num}, {"cpus-per-gpu", &n->cpus_per_chip, ap_foreign_num},
-        {"mem", &n->memory_bytes, ap_slurm_memory}, {"mem-per-cpu", &n->memory_per_cpu_bytes, ap_slurm_memory},
-        {"mem-per-gpu", &n->memory_per_chip_bytes, ap_slurm_memory}};
+    const struct {
+        const char *name;
+        ap_jnum *fact;
+        ap_foreign_parser parse;
+    } numbers[] = {{"nodes", &n->nodes, node_count},
+                   {"ntasks", &n->tasks, ap_foreign_num},
+                   {"ntasks-per-node", &n->tasks_per_node, ap_foreign_num},
+                   {"cpus-per-task", &n->cpus_per_task, ap_foreign_num},
+                   {"cpus-per-gpu", &n->cpus_per_chip, ap_foreign_num},
+                   {"mem", &n->memory_bytes, ap_slurm_memory},
+                   {"mem-per-cpu", &n->memory_per_cpu_bytes, ap_slurm_memory},
+                   {"mem-per-gpu", &n->memory_per_chip_bytes, ap_slurm_memory}};
     if (value && ap_foreign_placeholder(value)) {
         ap_jobreader_find(r, AP_FAULT_PLACEHOLDER_LEFT, pos, "--%s=%s is still to be filled in", name, value);
         return;
     }
     if (value && strchr(value, '$'))
-        ap_jobreader_find(r, AP_FAULT_UNRESOLVED_VALUE, pos, "--%s=%s: sbatch does not expand variables in #SBATCH lines", name, value)->hint =
-            "give the value on the sbatch command line instead";
+        ap_jobreader_find(r, AP_FAULT_UNRESOLVED_VALUE, pos,
+                          "--%s=%s: sbatch does not expand variables in #SBATCH lines", name, value)
+            ->hint = "give the value on the sbatch command line instead";
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (value && strcmp(name, numbers[i].name) == 0)
             set_last(numbers[i].fact, numbers[i].parse, value, pos);
@@ -166,7 +281,8 @@ void ap_slurm_option(ap_jobreader *r, const char *name, const char *value, ap_po
         ap_set_num(&n->array_tasks, array_tasks(value), pos);
     else if (strcmp(name, "time") == 0 && value) {
         double seconds;
-        bool endless = strcasecmp(value, "UNLIMITED") == 0 || strcasecmp(value, "INFINITE") == 0 || strcmp(value, "0") == 0;
+        bool endless =
+            strcasecmp(value, "UNLIMITED") == 0 || strcasecmp(value, "INFINITE") == 0 || strcmp(value, "0") == 0;
         if (endless)
             ap_set_num(&n->forever, 1, pos);
         else if (!strchr(value, '$') && !ap_slurm_time(value, &seconds))
@@ -190,7 +306,8 @@ static bool is_long_with_one_dash(const char *word)
 {
     for (size_t i = 0; long_names[i]; i++) {
         size_t len = strlen(long_names[i]);
-        if (len > 2 && strncmp(word + 1, long_names[i], len) == 0 && (!word[1 + len] || word[1 + len] == '=' || word[1 + len] == ' '))
+        if (len > 2 && strncmp(word + 1, long_names[i], len) == 0 &&
+            (!word[1 + len] || word[1 + len] == '=' || word[1 + len] == ' '))
             return true;
     }
     return false;
@@ -219,7 +336,8 @@ static void read_options(ap_jobreader *r, const ap_words *words)
         ap_pos pos = ap_jobreader_pos(r, words->items[i].at);
         if (strncmp(word, "--", 2) == 0 && word[2]) {
             const char *equals = strchr(word, '=');
-            const char *name = ap_arena_strndup(r->arena, word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
+            const char *name =
+                ap_arena_strndup(r->arena, word + 2, equals ? (size_t)(equals - word - 2) : strlen(word + 2));
             if (!is_one_of(name, long_names)) {
                 unknown_option(r, word, pos);
                 continue;
@@ -239,7 +357,8 @@ static void read_options(ap_jobreader *r, const ap_words *words)
                 value = words->items[++i].text;
             ap_slurm_option(r, name, value, pos);
         } else {
-            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, pos, "\"%s\" on an #SBATCH line is no option", word)->severity = AP_WARNING;
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, pos, "\"%s\" on an #SBATCH line is no option", word)->severity =
+                AP_WARNING;
         }
     }
 }
@@ -264,14 +383,16 @@ static void read_directive(ap_jobreader *r, const char *text, size_t len, size_t
             else
                 ap_sbuf_add_char(&word, text[i]);
         }
-        *AP_PUSH(r->arena, words.items, words.count, words.capacity) = (ap_word){.text = word.text ? word.text : "", .at = at + start};
+        *AP_PUSH(r->arena, words.items, words.count, words.capacity) =
+            (ap_word){.text = word.text ? word.text : "", .at = at + start};
     }
     read_options(r, &words);
 }
 
 void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t at)
 {
-    bool body = false, any = false, told = strstr(r->file->text, "<<") != NULL; /* here-documents are scripts of their own */
+    bool body = false, any = false,
+         told = strstr(r->file->text, "<<") != NULL; /* here-documents are scripts of their own */
     for (size_t line = 0; line < len;) {
         const char *newline = memchr(text + line, '\n', len - line);
         size_t end = newline ? (size_t)(newline - text) : len, next = newline ? end + 1 : len;
@@ -283,11 +404,14 @@ void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t a
         while (blank < length && isspace((unsigned char)start[blank]))
             blank++;
         if (glued)
-            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line), "no blank after #SBATCH: the line is a comment")->severity = AP_WARNING;
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line),
+                              "no blank after #SBATCH: the line is a comment")
+                ->severity = AP_WARNING;
         if (directive && body && any && !told) {
             told = true;
-            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line), "#SBATCH behind the first command is not read by sbatch")->severity =
-                AP_WARNING;
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line),
+                              "#SBATCH behind the first command is not read by sbatch")
+                ->severity = AP_WARNING;
         } else if (directive && !body) {
             any = true;
             read_directive(r, start + 8, length - 8, at + line + 8);
@@ -307,8 +431,9 @@ void ap_read_slurm(ap_jobreader *r)
         bool directive_first = strncmp(text + first, "#SBATCH", 7) == 0 || strstr(text, "\n#SBATCH") != NULL;
         sbatch_feeds = strstr(text, "sbatch <<") != NULL || strstr(text, "sbatch<<") != NULL;
         if (directive_first && !sbatch_feeds)
-            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, 0), "the first line is not #!: sbatch refuses the script")->hint =
-                "begin the file with #!/bin/bash";
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, 0),
+                              "the first line is not #!: sbatch refuses the script")
+                ->hint = "begin the file with #!/bin/bash";
     }
     ap_slurm_directives(r, text, r->file->len, 0);
     const char *use = strstr(text, "SLURM_NNODES");
@@ -317,8 +442,9 @@ void ap_read_slurm(ap_jobreader *r)
     if (!ap_jnum_stated(&r->facts->n.nodes) && !ap_jnum_stated(&r->facts->n.tasks) && use) {
         ap_pos pos = ap_jobreader_pos(r, (size_t)(use - text));
         r->facts->n.nodes = (ap_jnum){AP_UNKNOWN, pos};
-        ap_jobreader_find(r, AP_FAULT_UNRESOLVED_VALUE, pos, "the number of nodes is given when the job is submitted; it is not known here")->hint =
-            "add #SBATCH --nodes=N, or check with the value";
+        ap_jobreader_find(r, AP_FAULT_UNRESOLVED_VALUE, pos,
+                          "the number of nodes is given when the job is submitted; it is not known here")
+            ->hint = "add #SBATCH --nodes=N, or check with the value";
     }
     ap_script_read(r, text, r->file->len, 0, true);
 }

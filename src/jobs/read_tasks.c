@@ -5,7 +5,8 @@
 
 #include "jobs/reader.h"
 
-/* -- SkyPilot --------------------------------------------------------------------------------------------------------- */
+/* -- SkyPilot ---------------------------------------------------------------------------------------------------------
+ */
 
 static void take_accelerator(ap_jobreader *r, const char *text, const ap_node *count, ap_pos pos)
 {
@@ -15,7 +16,8 @@ static void take_accelerator(ap_jobreader *r, const char *text, const ap_node *c
     }
     const char *colon = strchr(text, ':');
     double value = 1;
-    const char *name = ap_arena_strndup(r->arena, text, colon ? (size_t)(colon - text) : strlen(text)), *dash = strrchr(name, '-');
+    const char *name = ap_arena_strndup(r->arena, text, colon ? (size_t)(colon - text) : strlen(text)),
+               *dash = strrchr(name, '-');
     if (ap_starts_with(name, "tpu-v") && dash > name + 4 && isdigit((unsigned char)dash[1])) {
         /* A slice by its accelerator type; its count is that of slices. */
         ap_take_text(r, &r->facts->t.tpu_type, name, pos);
@@ -24,7 +26,8 @@ static void take_accelerator(ap_jobreader *r, const char *text, const ap_node *c
     const char *number = count && !ap_node_is_null(count) ? ap_node_text(count) : colon ? colon + 1 : NULL;
     if (number && !ap_foreign_num(number, &value))
         value = AP_UNKNOWN;
-    ap_jobfacts_add_chip(r->facts, ap_arena_strndup(r->arena, text, colon ? (size_t)(colon - text) : strlen(text)), pos);
+    ap_jobfacts_add_chip(r->facts, ap_arena_strndup(r->arena, text, colon ? (size_t)(colon - text) : strlen(text)),
+                         pos);
     ap_set_num(&r->facts->n.chips_per_node, value, pos);
 }
 
@@ -45,7 +48,8 @@ static void take_accelerators(ap_jobreader *r, const ap_node *node)
 static void take_infra(ap_jobreader *r, const ap_node *node)
 {
     const char *text = ap_node_text(node);
-    if (!text || ap_foreign_unknown(text) || ap_starts_with(text, "k8s") || ap_starts_with(text, "kubernetes") || ap_starts_with(text, "ssh"))
+    if (!text || ap_foreign_unknown(text) || ap_starts_with(text, "k8s") || ap_starts_with(text, "kubernetes") ||
+        ap_starts_with(text, "ssh"))
         return;
     size_t cloud = strcspn(text, "/");
     ap_take_text(r, &r->facts->t.cloud, ap_arena_strndup(r->arena, text, cloud), node->pos);
@@ -117,7 +121,8 @@ void ap_read_skypilot(ap_jobreader *r)
     ap_script_node(r, ap_node_get(r->root, "run"));
 }
 
-/* -- dstack --------------------------------------------------------------------------------------------------------------- */
+/* -- dstack
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static bool memory_range(const char *text, double *low, double *high)
 {
@@ -162,7 +167,8 @@ static void take_gpu_token(ap_jobreader *r, const char *token, ap_pos pos)
         ap_set_num(&r->facts->n.chip_memory_high_bytes, high, pos);
     } else if (count_range(token, &low)) {
         ap_set_num(&r->facts->n.chips_per_node, low, pos);
-    } else if (strcasecmp(token, "nvidia") != 0 && strcasecmp(token, "amd") != 0 && strcasecmp(token, "google") != 0 && strcasecmp(token, "tpu") != 0) {
+    } else if (strcasecmp(token, "nvidia") != 0 && strcasecmp(token, "amd") != 0 && strcasecmp(token, "google") != 0 &&
+               strcasecmp(token, "tpu") != 0) {
         const char *start = token;
         for (size_t len; *start; start += len + (start[len] == ',')) {
             len = strcspn(start, ",");
@@ -176,7 +182,8 @@ static void take_gpu(ap_jobreader *r, const ap_node *gpu)
 {
     r->facts->chips.provider = "gpuhunt";
     if (gpu->kind == AP_NODE_MAP) {
-        const ap_node *name = ap_node_get(gpu, "name"), *memory = ap_node_get(gpu, "memory"), *count = ap_node_get(gpu, "count");
+        const ap_node *name = ap_node_get(gpu, "name"), *memory = ap_node_get(gpu, "memory"),
+                      *count = ap_node_get(gpu, "count");
         for (size_t i = 0; name && name->kind == AP_NODE_LIST && i < name->as.list.count; i++)
             if (ap_node_text(name->as.list.items[i]))
                 ap_jobfacts_add_chip(r->facts, name->as.list.items[i]->text, name->as.list.items[i]->pos);
@@ -223,7 +230,8 @@ void ap_read_dstack(ap_jobreader *r)
 {
     ap_jobnums *n = &r->facts->n;
     ap_jobtexts *t = &r->facts->t;
-    const ap_node *res = ap_node_get(r->root, "resources"), *gpu = ap_node_get(res, "gpu"), *policy = ap_node_get(r->root, "spot_policy");
+    const ap_node *res = ap_node_get(r->root, "resources"), *gpu = ap_node_get(res, "gpu"),
+                  *policy = ap_node_get(r->root, "spot_policy");
     ap_node_take(r, &t->name, ap_node_get(r->root, "name"));
     ap_node_num(&n->nodes, ap_node_get(r->root, "nodes"));
     if (!ap_node_get(r->root, "nodes"))
@@ -255,7 +263,8 @@ void ap_read_dstack(ap_jobreader *r)
         ap_script_node(r, commands->as.list.items[i]);
 }
 
-/* -- Determined ------------------------------------------------------------------------------------------------------- */
+/* -- Determined -------------------------------------------------------------------------------------------------------
+ */
 
 static const ap_node *constant_of(const ap_node *node)
 {
@@ -267,7 +276,8 @@ static const ap_node *constant_of(const ap_node *node)
 void ap_read_determined(ap_jobreader *r)
 {
     ap_jobnums *n = &r->facts->n;
-    const ap_node *slots = ap_node_at(r->root, "resources.slots_per_trial"), *searcher = ap_node_get(r->root, "searcher");
+    const ap_node *slots = ap_node_at(r->root, "resources.slots_per_trial"),
+                  *searcher = ap_node_get(r->root, "searcher");
     double value;
     ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "name"));
     ap_node_take(r, &r->facts->t.scheduler_pool, ap_node_at(r->root, "resources.resource_pool"));

@@ -1,5 +1,5 @@
-/* Configurations of training front ends and their launchers: DeepSpeed, accelerate, Hugging Face, axolotl, LLaMA-Factory,
- * torchtune, TRL, litgpt. Most speak the words of args.c; here are their own. */
+/* Configurations of training front ends and their launchers: DeepSpeed, accelerate, Hugging Face, axolotl,
+ * LLaMA-Factory, torchtune, TRL, litgpt. Most speak the words of args.c; here are their own. */
 #include <string.h>
 #include <strings.h>
 
@@ -12,12 +12,18 @@ static void set_framework(ap_jobreader *r, const char *name)
     ap_set_text(&r->facts->t.framework, name, r->root ? r->root->pos : (ap_pos){r->file->path, 1, 1});
 }
 
-/* -- DeepSpeed -------------------------------------------------------------------------------------------------------------- */
+/* -- DeepSpeed
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static const ap_key_row deepspeed_rows[] = {
-    AP_KN("train_batch_size", global_batch), AP_KN("train_micro_batch_size_per_gpu", micro_batch),
-    AP_KN("gradient_accumulation_steps", accumulation), AP_KN("zero_optimization.stage", zero_stage), AP_KF("bf16.enabled", bf16),
-    AP_KF("bfloat16.enabled", bf16), AP_KF("fp16.enabled", fp16), AP_KT("optimizer.type", optimizer),
+    AP_KN("train_batch_size", global_batch),
+    AP_KN("train_micro_batch_size_per_gpu", micro_batch),
+    AP_KN("gradient_accumulation_steps", accumulation),
+    AP_KN("zero_optimization.stage", zero_stage),
+    AP_KF("bf16.enabled", bf16),
+    AP_KF("bfloat16.enabled", bf16),
+    AP_KF("fp16.enabled", fp16),
+    AP_KT("optimizer.type", optimizer),
     AP_KN("tensor_parallel.autotp_size", tp),
 };
 
@@ -48,25 +54,37 @@ void ap_read_deepspeed(ap_jobreader *r)
     ap_set_num(&r->facts->n.use_deepspeed, 1, r->root->pos);
 }
 
-/* -- accelerate ------------------------------------------------------------------------------------------------------------- */
+/* -- accelerate
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static const ap_key_row accelerate_rows[] = {
-    AP_KN("num_machines", launch_nodes), AP_KN("num_processes", launch_total), AP_KT("mixed_precision", mixed_precision),
-    AP_KT("distributed_type", distributed_type), AP_KF("use_cpu", use_cpu), AP_KT("fsdp_config.fsdp_sharding_strategy", fsdp_strategy),
-    AP_KF("fsdp_config.fsdp_offload_params", offload_params), AP_KF("fsdp_config.fsdp_activation_checkpointing", checkpointing),
-    AP_KN("deepspeed_config.zero_stage", zero_stage), AP_KN("deepspeed_config.gradient_accumulation_steps", accumulation),
-    AP_KT("deepspeed_config.deepspeed_config_file", deepspeed_file), AP_KT("main_process_ip", scheduler_pool),
-    AP_KT("deepspeed_config.offload_optimizer_device", offload_device), AP_KT("gpu_ids", partition),
-    AP_KN("megatron_lm_config.megatron_lm_tp_degree", tp), AP_KN("megatron_lm_config.megatron_lm_pp_degree", pp),
+    AP_KN("num_machines", launch_nodes),
+    AP_KN("num_processes", launch_total),
+    AP_KT("mixed_precision", mixed_precision),
+    AP_KT("distributed_type", distributed_type),
+    AP_KF("use_cpu", use_cpu),
+    AP_KT("fsdp_config.fsdp_sharding_strategy", fsdp_strategy),
+    AP_KF("fsdp_config.fsdp_offload_params", offload_params),
+    AP_KF("fsdp_config.fsdp_activation_checkpointing", checkpointing),
+    AP_KN("deepspeed_config.zero_stage", zero_stage),
+    AP_KN("deepspeed_config.gradient_accumulation_steps", accumulation),
+    AP_KT("deepspeed_config.deepspeed_config_file", deepspeed_file),
+    AP_KT("main_process_ip", scheduler_pool),
+    AP_KT("deepspeed_config.offload_optimizer_device", offload_device),
+    AP_KT("gpu_ids", partition),
+    AP_KN("megatron_lm_config.megatron_lm_tp_degree", tp),
+    AP_KN("megatron_lm_config.megatron_lm_pp_degree", pp),
 };
 
 void ap_read_accelerate(ap_jobreader *r)
 {
     ap_keys_take(r, r->facts, r->root, AP_ROWS(accelerate_rows));
     set_framework(r, "pytorch");
-    const ap_node *reshard = ap_node_at(r->root, "fsdp_config.fsdp_reshard_after_forward"), *version = ap_node_at(r->root, "fsdp_config.fsdp_version");
+    const ap_node *reshard = ap_node_at(r->root, "fsdp_config.fsdp_reshard_after_forward"),
+                  *version = ap_node_at(r->root, "fsdp_config.fsdp_version");
     if (reshard && !ap_jtext_stated(&r->facts->t.fsdp_strategy) && ap_streq(ap_node_text(version), "2"))
-        ap_set_text(&r->facts->t.fsdp_strategy, ap_foreign_bool(ap_node_text(reshard)) == 0 ? "SHARD_GRAD_OP" : "FULL_SHARD", reshard->pos);
+        ap_set_text(&r->facts->t.fsdp_strategy,
+                    ap_foreign_bool(ap_node_text(reshard)) == 0 ? "SHARD_GRAD_OP" : "FULL_SHARD", reshard->pos);
     const char *file = r->facts->t.deepspeed_file.value;
     if (file)
         ap_jobfacts_add_ref(r->facts, file, r->facts->t.deepspeed_file.pos);
@@ -78,24 +96,97 @@ void ap_read_accelerate(ap_jobreader *r)
         ap_set_num(&r->facts->n.offload_optimizer, 1, optimizer->pos);
 }
 
-/* -- Hugging Face config.json ------------------------------------------------------------------------------------------- */
+/* -- Hugging Face config.json
+ * ------------------------------------------------------------------------------------------- */
 
-/* Keys that say something about the shape, as upstream spells them. A key near one of these is a typing error, or a name
- * that some tools use and the library ignores. */
-static const char *const shape_keys[] = {
-    "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size", "vocab_size", "head_dim",
-    "n_routed_experts", "n_shared_experts", "num_local_experts", "num_experts", "num_experts_per_tok", "moe_intermediate_size",
-    "first_k_dense_replace", "moe_layer_freq", "kv_lora_rank", "q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-    "tie_word_embeddings", "shared_expert_intermediate_size", "decoder_sparse_step", "max_position_embeddings", "n_embd", "n_layer", "n_head",
-    "d_model", "num_layers", "num_decoder_layers", "num_heads", "d_ff", "d_kv", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim",
-    "encoder_attention_heads", "decoder_attention_heads", "n_inner", "n_positions", "n_ctx", "ffn_dim", "multi_query", "num_kv_heads",
-    "n_head_kv", "n_heads", "n_layers", "hidden_dim", "expansion_ratio", "n_group", "topk_group", "num_nextn_predict_layers", "word_embed_proj_dim",
-    "mlp_only_layers", "mlp_hidden_size", "num_experts_per_token", "hidden_act", "interleave_moe_layer_step", "layer_types", "num_channels",
-    "num_labels", "n_group", "mamba_d_state", "state_size", "num_mtp_layers", "rope_theta", "model_type", "num_local_kv_heads", "conv_kernel",
-    "max_window_layers", "type_vocab_size", "expert_interval", "num_codebooks", "embed_dim", "num_shared_experts_per_tok", NULL};
-static const struct { const char *used; const char *upstream; } renamed[] = {
-    {"num_routed_experts", "n_routed_experts"}, {"num_shared_experts", "n_shared_experts"}, {"n_experts", "num_experts"},
-    {"num_kv_head", "num_key_value_heads"}, {"num_layer", "num_hidden_layers"}, {"n_experts_per_tok", "num_experts_per_tok"}};
+/* Keys that say something about the shape, as upstream spells them. A key near one of these is a typing error, or a
+ * name that some tools use and the library ignores. */
+static const char *const shape_keys[] = {"hidden_size",
+                                         "num_hidden_layers",
+                                         "num_attention_heads",
+                                         "num_key_value_heads",
+                                         "intermediate_size",
+                                         "vocab_size",
+                                         "head_dim",
+                                         "n_routed_experts",
+                                         "n_shared_experts",
+                                         "num_local_experts",
+                                         "num_experts",
+                                         "num_experts_per_tok",
+                                         "moe_intermediate_size",
+                                         "first_k_dense_replace",
+                                         "moe_layer_freq",
+                                         "kv_lora_rank",
+                                         "q_lora_rank",
+                                         "qk_nope_head_dim",
+                                         "qk_rope_head_dim",
+                                         "v_head_dim",
+                                         "tie_word_embeddings",
+                                         "shared_expert_intermediate_size",
+                                         "decoder_sparse_step",
+                                         "max_position_embeddings",
+                                         "n_embd",
+                                         "n_layer",
+                                         "n_head",
+                                         "d_model",
+                                         "num_layers",
+                                         "num_decoder_layers",
+                                         "num_heads",
+                                         "d_ff",
+                                         "d_kv",
+                                         "encoder_layers",
+                                         "decoder_layers",
+                                         "encoder_ffn_dim",
+                                         "decoder_ffn_dim",
+                                         "encoder_attention_heads",
+                                         "decoder_attention_heads",
+                                         "n_inner",
+                                         "n_positions",
+                                         "n_ctx",
+                                         "ffn_dim",
+                                         "multi_query",
+                                         "num_kv_heads",
+                                         "n_head_kv",
+                                         "n_heads",
+                                         "n_layers",
+                                         "hidden_dim",
+                                         "expansion_ratio",
+                                         "n_group",
+                                         "topk_group",
+                                         "num_nextn_predict_layers",
+                                         "word_embed_proj_dim",
+                                         "mlp_only_layers",
+                                         "mlp_hidden_size",
+                                         "num_experts_per_token",
+                                         "hidden_act",
+                                         "interleave_moe_layer_step",
+                                         "layer_types",
+                                         "num_channels",
+                                         "num_labels",
+                                         "n_group",
+                                         "mamba_d_state",
+                                         "state_size",
+                                         "num_mtp_layers",
+                                         "rope_theta",
+                                         "model_type",
+                                         "num_local_kv_heads",
+                                         "conv_kernel",
+                                         "max_window_layers",
+                                         "type_vocab_size",
+                                         "expert_interval",
+                                         "num_codebooks",
+                                         "embed_dim",
+                                         "num_shared_experts_per_tok",
+                                         NULL};
+static const struct {
+    const char *used;
+    const char *upstream;
+} renamed[] = {{"num_routed_experts", "n_routed_experts"},
+               {"num_shared_experts", "n_shared_experts"},
+               {"n_experts", "num_experts"},
+               {"num_kv_head", "num_key_value_heads"},
+               {"num_layer", "num_hidden_layers"},
+               {"n_experts_per_tok", "num_experts_per_tok"}};
 
 static bool is_shape_key(const char *key)
 {
@@ -108,8 +199,10 @@ static bool is_shape_key(const char *key)
 static bool known_elsewhere(const char *key)
 {
     /* families with words of their own that only look like typing errors */
-    static const char *const others[] = {"num_shared_experts", "n_shared_experts", "n_embed", "model_dim", "hidden_dim", "ffn_hidden_size", "num_kv_heads", "kv_n_heads",
-                                         "moe_num_experts", "moe_top_k", "seq_length", "padded_vocab_size", "max_seq_len", "num_layer", "n_local_heads", NULL};
+    static const char *const others[] = {"num_shared_experts", "n_shared_experts", "n_embed",       "model_dim",
+                                         "hidden_dim",         "ffn_hidden_size",  "num_kv_heads",  "kv_n_heads",
+                                         "moe_num_experts",    "moe_top_k",        "seq_length",    "padded_vocab_size",
+                                         "max_seq_len",        "num_layer",        "n_local_heads", NULL};
     for (size_t i = 0; others[i]; i++)
         if (strcmp(key, others[i]) == 0)
             return true;
@@ -127,10 +220,12 @@ static const char *misspelt(const ap_node *map, const char *key)
         size_t prefix = 0, suffix = 0;
         while (key[prefix] && key[prefix] == shape_keys[i][prefix])
             prefix++;
-        while (suffix < len - prefix && suffix < other - (prefix < other ? prefix : other) && key[len - 1 - suffix] == shape_keys[i][other - 1 - suffix])
+        while (suffix < len - prefix && suffix < other - (prefix < other ? prefix : other) &&
+               key[len - 1 - suffix] == shape_keys[i][other - 1 - suffix])
             suffix++;
         size_t left = len - prefix - suffix, right = other - prefix - suffix;
-        bool swap = left == 2 && right == 2 && key[prefix] == shape_keys[i][prefix + 1] && key[prefix + 1] == shape_keys[i][prefix];
+        bool swap = left == 2 && right == 2 && key[prefix] == shape_keys[i][prefix + 1] &&
+                    key[prefix + 1] == shape_keys[i][prefix];
         if ((left <= 1 && right <= 1) || swap)
             return shape_keys[i];
     }
@@ -139,21 +234,25 @@ static const char *misspelt(const ap_node *map, const char *key)
 
 static void check_keys(ap_jobreader *r, const ap_node *map)
 {
-    bool deepseek = ap_contains_nocase(ap_node_text(ap_node_get(map, "model_type")) ? ap_node_text(ap_node_get(map, "model_type")) : "", "deepseek");
+    bool deepseek = ap_contains_nocase(
+        ap_node_text(ap_node_get(map, "model_type")) ? ap_node_text(ap_node_get(map, "model_type")) : "", "deepseek");
     for (size_t i = 0; i < map->as.map.count; i++) {
         const ap_pair *pair = &map->as.map.pairs[i];
         double value;
-        if (pair->value->kind != AP_NODE_SCALAR || is_shape_key(pair->key) || !ap_foreign_num(ap_node_text(pair->value), &value))
+        if (pair->value->kind != AP_NODE_SCALAR || is_shape_key(pair->key) ||
+            !ap_foreign_num(ap_node_text(pair->value), &value))
             continue;
         const char *meant = NULL;
         for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++)
-            if (strcmp(pair->key, renamed[k].used) == 0 && !ap_node_get(map, renamed[k].upstream) && (k > 1 || deepseek))
+            if (strcmp(pair->key, renamed[k].used) == 0 && !ap_node_get(map, renamed[k].upstream) &&
+                (k > 1 || deepseek))
                 meant = renamed[k].upstream;
         if (!meant && !known_elsewhere(pair->key))
             meant = misspelt(map, pair->key);
         if (meant)
-            ap_jobreader_find(r, AP_FAULT_UNKNOWN_KEY, pair->key_pos, "%s is no key of this model type: it is ignored and the model is another one", pair->key)->hint =
-                ap_arena_printf(r->arena, "did you mean %s?", meant);
+            ap_jobreader_find(r, AP_FAULT_UNKNOWN_KEY, pair->key_pos,
+                              "%s is no key of this model type: it is ignored and the model is another one", pair->key)
+                ->hint = ap_arena_printf(r->arena, "did you mean %s?", meant);
     }
 }
 
@@ -170,19 +269,32 @@ void ap_read_hfconfig(ap_jobreader *r)
     ap_node_take(r, &r->facts->t.arch, ap_node_get(r->root, "model_type"));
 }
 
-/* -- axolotl ---------------------------------------------------------------------------------------------------------------- */
+/* -- axolotl
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static const ap_key_row axolotl_rows[] = {
-    AP_KT("base_model", model), AP_KN("sequence_len", seq_len), AP_KT("adapter", adapter), AP_KF("bf16", bf16), AP_KF("bfloat16", bf16),
-    AP_KN("dp_shard_size", dp_shard), AP_KN("tensor_parallel_size", tp), AP_KN("context_parallel_size", cp), AP_KT("fsdp_config.fsdp_sharding_strategy", fsdp_strategy),
-    AP_KT("deepspeed", deepspeed_file), AP_KT("fsdp_config.sharding_strategy", fsdp_strategy), AP_KN("saves_per_epoch", save_enabled),
-    AP_KN("val_set_size", use_cpu), AP_KF("fsdp_config.fsdp_offload_params", offload_params), AP_KF("fsdp_config.offload_params", offload_params),
+    AP_KT("base_model", model),
+    AP_KN("sequence_len", seq_len),
+    AP_KT("adapter", adapter),
+    AP_KF("bf16", bf16),
+    AP_KF("bfloat16", bf16),
+    AP_KN("dp_shard_size", dp_shard),
+    AP_KN("tensor_parallel_size", tp),
+    AP_KN("context_parallel_size", cp),
+    AP_KT("fsdp_config.fsdp_sharding_strategy", fsdp_strategy),
+    AP_KT("deepspeed", deepspeed_file),
+    AP_KT("fsdp_config.sharding_strategy", fsdp_strategy),
+    AP_KN("saves_per_epoch", save_enabled),
+    AP_KN("val_set_size", use_cpu),
+    AP_KF("fsdp_config.fsdp_offload_params", offload_params),
+    AP_KF("fsdp_config.offload_params", offload_params),
     AP_KT("rl", stage),
 };
 
 static void add_own_ref(ap_jobreader *r, const ap_jtext *file)
 {
-    if (file->value && (ap_ends_with(file->value, ".json") || ap_ends_with(file->value, ".yaml") || ap_ends_with(file->value, ".yml")))
+    if (file->value &&
+        (ap_ends_with(file->value, ".json") || ap_ends_with(file->value, ".yaml") || ap_ends_with(file->value, ".yml")))
         ap_jobfacts_add_ref(r->facts, file->value, file->pos);
 }
 
@@ -202,7 +314,8 @@ void ap_read_axolotl(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- LLaMA-Factory, TRL ---------------------------------------------------------------------------------------------------- */
+/* -- LLaMA-Factory, TRL
+ * ---------------------------------------------------------------------------------------------------- */
 
 void ap_read_llamafactory(ap_jobreader *r)
 {
@@ -228,7 +341,8 @@ void ap_read_trl(ap_jobreader *r)
     ap_set_text(&r->facts->t.method, "finetune", r->root->pos);
 }
 
-/* -- torchtune -------------------------------------------------------------------------------------------------------------- */
+/* -- torchtune
+ * -------------------------------------------------------------------------------------------------------------- */
 
 /* "llama3_1" -> "llama-3.1", "8b" stays. */
 static const char *family_words(ap_arena *arena, const char *text, size_t len)
@@ -237,10 +351,10 @@ static const char *family_words(ap_arena *arena, const char *text, size_t len)
     ap_sbuf_init(&out, arena);
     for (size_t i = 0; i < len; i++) {
         bool digit = text[i] >= '0' && text[i] <= '9', after_letter = i > 0 && text[i - 1] >= 'a' && text[i - 1] <= 'z';
-        bool between_digits = text[i] == '_' && i > 0 && i + 1 < len && text[i - 1] >= '0' && text[i - 1] <= '9' && text[i + 1] >= '0' && text[i + 1] <= '9' &&
-                              (i + 2 == len || text[i + 2] == '_');
-        if (digit && after_letter && out.len > 2 && strncmp(out.text + out.len - 2, "-v", 2) != 0 && !ap_starts_with(text, "qwen") &&
-            !ap_starts_with(text, "phi"))
+        bool between_digits = text[i] == '_' && i > 0 && i + 1 < len && text[i - 1] >= '0' && text[i - 1] <= '9' &&
+                              text[i + 1] >= '0' && text[i + 1] <= '9' && (i + 2 == len || text[i + 2] == '_');
+        if (digit && after_letter && out.len > 2 && strncmp(out.text + out.len - 2, "-v", 2) != 0 &&
+            !ap_starts_with(text, "qwen") && !ap_starts_with(text, "phi"))
             ap_sbuf_add_char(&out, '-');
         ap_sbuf_add_char(&out, between_digits ? '.' : text[i] == '_' ? '-' : text[i]);
     }
@@ -291,7 +405,8 @@ void ap_read_torchtune(ap_jobreader *r)
     set_framework(r, "pytorch");
 }
 
-/* -- litgpt ----------------------------------------------------------------------------------------------------------------- */
+/* -- litgpt
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 void ap_read_litgpt(ap_jobreader *r)
 {
@@ -306,7 +421,10 @@ void ap_read_litgpt(ap_jobreader *r)
     ap_node_take(r, &t->precision, ap_node_get(r->root, "precision"));
     const ap_node *quantize = ap_node_get(r->root, "quantize");
     if (quantize && !ap_node_is_null(quantize))
-        ap_set_num(&n->load_4bit, ap_contains_nocase(ap_node_text(quantize), "nf4") || ap_contains_nocase(ap_node_text(quantize), "fp4"), quantize->pos);
+        ap_set_num(&n->load_4bit,
+                   ap_contains_nocase(ap_node_text(quantize), "nf4") ||
+                       ap_contains_nocase(ap_node_text(quantize), "fp4"),
+                   quantize->pos);
     const ap_node *train = ap_node_get(r->root, "train");
     ap_node_num(&n->tokens, ap_node_get(train, "max_tokens"));
     ap_args_from_map(r, r->facts, train);
@@ -315,7 +433,8 @@ void ap_read_litgpt(ap_jobreader *r)
     if (lora)
         ap_node_num(&n->lora_rank, ap_node_get(r->root, "lora_r"));
     ap_pos pos = lora ? ap_node_get(r->root, "lora_r")->pos : r->root->pos;
-    bool pretrain = ap_contains_nocase(ap_base_name(r->file->path), "pretrain") || (ap_node_get(r->root, "tokenizer_dir") && !lora);
+    bool pretrain =
+        ap_contains_nocase(ap_base_name(r->file->path), "pretrain") || (ap_node_get(r->root, "tokenizer_dir") && !lora);
     ap_set_text(&t->method, lora ? "lora" : pretrain ? "pretrain" : "finetune", pos);
     set_framework(r, "pytorch");
 }

@@ -9,12 +9,12 @@
 typedef struct ap_jobreader {
     ap_arena *arena;
     ap_jobfile *file;
-    ap_jobfacts *facts;   /* of the file */
-    const ap_node *root;  /* YAML, JSON and TOML files: the document */
-    size_t *lines;        /* offset at which each line starts */
+    ap_jobfacts *facts;  /* of the file */
+    const ap_node *root; /* YAML, JSON and TOML files: the document */
+    size_t *lines;       /* offset at which each line starts */
     size_t line_count;
-    int depth;            /* scripts within scripts */
-    bool array_units;     /* … */
+    int depth;        /* scripts within scripts */
+    bool array_units; /* … */
 } ap_jobreader;
 
 void ap_jobreader_init(ap_jobreader *reader, ap_arena *arena, ap_jobfile *file);
@@ -23,17 +23,18 @@ size_t ap_jobreader_offset(const ap_jobreader *reader, ap_pos pos);
 ap_jobfinding *ap_jobreader_find(ap_jobreader *reader, ap_fault fault, ap_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* -- values as foreign formats write them (value.c) -------------------------------------------------------------------- */
+/* -- values as foreign formats write them (value.c)
+ * -------------------------------------------------------------------- */
 
 /* `auto`, `$X`, `${{ … }}`, `<…>`, `{{ … }}`: stated, but not known from the file. */
 bool ap_foreign_unknown(const char *text);
-bool ap_foreign_null(const char *text); /* NULL, "", null, None, ~ */
-bool ap_foreign_placeholder(const char *text); /* left for somebody to fill in */
-bool ap_foreign_num(const char *text, double *ret);  /* 1_000, 2e-5, "8", 8+ */
-int ap_foreign_bool(const char *text);               /* 0, 1, -1 */
-bool ap_foreign_bytes(const char *text, double *ret); /* Kubernetes: 8G = 8e9, 8Gi; plain = bytes */
+bool ap_foreign_null(const char *text);                   /* NULL, "", null, None, ~ */
+bool ap_foreign_placeholder(const char *text);            /* left for somebody to fill in */
+bool ap_foreign_num(const char *text, double *ret);       /* 1_000, 2e-5, "8", 8+ */
+int ap_foreign_bool(const char *text);                    /* 0, 1, -1 */
+bool ap_foreign_bytes(const char *text, double *ret);     /* Kubernetes: 8G = 8e9, 8Gi; plain = bytes */
 bool ap_foreign_bytes_gib(const char *text, double *ret); /* G and GB are GiB; plain = GiB (SkyPilot, Docker) */
-bool ap_foreign_cpus(const char *text, double *ret); /* 500m, 8, 8+ */
+bool ap_foreign_cpus(const char *text, double *ret);      /* 500m, 8, 8+ */
 bool ap_slurm_time(const char *text, double *ret_s);
 bool ap_slurm_memory(const char *text, double *ret_bytes); /* default unit M; 0 = all (unknown) */
 bool ap_foreign_seconds(const char *text, double *ret_s);  /* 3600, 3600s, 12h, 1h30m, 2d */
@@ -56,7 +57,8 @@ void ap_node_with(ap_jnum *fact, ap_foreign_parser parse, const ap_node *node);
 /* Scalar text with ${a.b} and ${{inputs.x}} of the same document put in; NULL for no scalar. */
 const char *ap_node_words(ap_jobreader *reader, const ap_node *node);
 
-/* -- arguments of training programs (args.c) --------------------------------------------------------------------------- */
+/* -- arguments of training programs (args.c)
+ * --------------------------------------------------------------------------- */
 
 /* `key` with or without dashes; value NULL for a bare switch. False when the key says nothing to us. */
 bool ap_arg_take(ap_jobreader *reader, ap_jobfacts *facts, const char *key, const char *value, ap_pos pos);
@@ -71,13 +73,23 @@ typedef struct ap_key_row {
     ap_key_kind kind;
     size_t offset; /* of the fact in ap_jobfacts */
 } ap_key_row;
-#define AP_KN(path, field) {path, AP_KEY_NUM, offsetof(ap_jobfacts, n.field)}
-#define AP_KF(path, field) {path, AP_KEY_FLAG, offsetof(ap_jobfacts, n.field)}
-#define AP_KT(path, field) {path, AP_KEY_TEXT, offsetof(ap_jobfacts, t.field)}
+#define AP_KN(path, field)                                                                                             \
+    {                                                                                                                  \
+        path, AP_KEY_NUM, offsetof(ap_jobfacts, n.field)                                                               \
+    }
+#define AP_KF(path, field)                                                                                             \
+    {                                                                                                                  \
+        path, AP_KEY_FLAG, offsetof(ap_jobfacts, n.field)                                                              \
+    }
+#define AP_KT(path, field)                                                                                             \
+    {                                                                                                                  \
+        path, AP_KEY_TEXT, offsetof(ap_jobfacts, t.field)                                                              \
+    }
 void ap_keys_take(ap_jobreader *reader, ap_jobfacts *facts, const ap_node *root, const ap_key_row *rows, size_t count);
 #define AP_ROWS(table) (table), sizeof(table) / sizeof *(table)
 
-/* -- scripts (script.c, launch.c) ----------------------------------------------------------------------------------------- */
+/* -- scripts (script.c, launch.c)
+ * ----------------------------------------------------------------------------------------- */
 
 /* Variables that a scheduler sets, from what the file says so far. */
 void ap_script_scheduler_vars(ap_jobreader *reader, ap_shell *shell);
@@ -92,7 +104,8 @@ void ap_launch_read(ap_jobreader *reader, ap_shell *shell, const ap_word *words,
 void ap_env_take(ap_jobreader *reader, ap_jobfacts *facts, const char *name, const char *value, ap_pos pos);
 void ap_env_from_node(ap_jobreader *reader, const ap_node *node); /* map, list of NAME=VALUE, list of {name, value} */
 
-/* -- readers ---------------------------------------------------------------------------------------------------------------- */
+/* -- readers
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 typedef void (*ap_jobread)(ap_jobreader *reader);
 void ap_read_slurm(ap_jobreader *r);
@@ -130,6 +143,10 @@ void ap_slurm_option(ap_jobreader *r, const char *name, const char *value, ap_po
 
 /* "llama3_1_8b" -> "llama-3.1-8b". */
 const char *ap_torchtune_model(ap_arena *arena, const char *name);
+
+/* k8s_place.c: what a pod's spec says about machines and volumes. */
+void ap_k8s_take_placement(ap_jobreader *r, const ap_node *spec);
+void ap_k8s_take_volumes(ap_jobreader *r, const ap_node *spec);
 
 /* Key dictionaries of single formats, for other readers of the same words. */
 void ap_read_deepspeed_map(ap_jobreader *r, const ap_node *map);

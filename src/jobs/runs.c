@@ -19,7 +19,8 @@ typedef struct map_writer {
 
 static void put_text(map_writer *w, const char *key, const char *text)
 {
-    *AP_PUSH(w->arena, w->map->as.map.pairs, w->map->as.map.count, w->capacity) = (ap_pair){.key = key, .value = scalar(w->arena, text)};
+    *AP_PUSH(w->arena, w->map->as.map.pairs, w->map->as.map.count, w->capacity) =
+        (ap_pair){.key = key, .value = scalar(w->arena, text)};
     w->map->as.map.pairs[w->map->as.map.count - 1].value->quoted = false;
 }
 
@@ -55,9 +56,13 @@ static int framework_word(const char *name)
 
 static int optimizer_word(const char *text)
 {
-    static const struct { const char *part; int optimizer; } words[] = {
-        {"8bit", AP_OPT_ADAMW_8BIT}, {"8-bit", AP_OPT_ADAMW_8BIT}, {"adafactor", AP_OPT_ADAFACTOR}, {"galore", AP_OPT_GALORE}, {"lamb", AP_OPT_LAMB}, {"lion", AP_OPT_LION}, {"muon", AP_OPT_MUON},
-        {"adagrad", AP_OPT_ADAGRAD}, {"adam", AP_OPT_ADAMW}, {"sgd", AP_OPT_SGD_MOMENTUM}};
+    static const struct {
+        const char *part;
+        int optimizer;
+    } words[] = {{"8bit", AP_OPT_ADAMW_8BIT}, {"8-bit", AP_OPT_ADAMW_8BIT}, {"adafactor", AP_OPT_ADAFACTOR},
+                 {"galore", AP_OPT_GALORE},   {"lamb", AP_OPT_LAMB},        {"lion", AP_OPT_LION},
+                 {"muon", AP_OPT_MUON},       {"adagrad", AP_OPT_ADAGRAD},  {"adam", AP_OPT_ADAMW},
+                 {"sgd", AP_OPT_SGD_MOMENTUM}};
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
         if (ap_contains_nocase(text, words[i].part))
             return words[i].optimizer;
@@ -70,11 +75,13 @@ static const char *stack_of(const ap_judge *j)
     int sharding = j->job->sharding;
     if (ap_job_has_format(j, AP_JF_DEEPSPEED) || ap_jnum_stated(&j->f->n.zero_stage))
         name = "deepspeed";
-    else if (ap_job_has_format(j, AP_JF_MEGATRON) || ap_job_has_format(j, AP_JF_NEMO) || (j->f->t.program.value && ap_contains_nocase(j->f->t.program.value, "pretrain_gpt")))
+    else if (ap_job_has_format(j, AP_JF_MEGATRON) || ap_job_has_format(j, AP_JF_NEMO) ||
+             (j->f->t.program.value && ap_contains_nocase(j->f->t.program.value, "pretrain_gpt")))
         name = "megatron";
     else if (ap_job_has_format(j, AP_JF_TORCHTITAN))
         name = "torchtitan";
-    else if (ap_job_has_format(j, AP_JF_MAXTEXT) || (j->f->t.program.value && ap_contains_nocase(j->f->t.program.value, "maxtext")))
+    else if (ap_job_has_format(j, AP_JF_MAXTEXT) ||
+             (j->f->t.program.value && ap_contains_nocase(j->f->t.program.value, "maxtext")))
         name = "maxtext";
     else if (sharding == AP_SHARD_ZERO2 || sharding == AP_SHARD_ZERO3 || sharding == AP_SHARD_HSDP)
         name = "fsdp";
@@ -93,7 +100,9 @@ static void fill_data(const ap_judge *j, ap_workload *w, double batch)
         w->data.epochs = n->trees.value;
         return;
     }
-    double samples = ap_known(n->train_samples.value) ? n->train_samples.value : job->steps > 0 ? job->steps * batch : AP_UNKNOWN;
+    double samples = ap_known(n->train_samples.value) ? n->train_samples.value
+                     : job->steps > 0                 ? job->steps * batch
+                                                      : AP_UNKNOWN;
     if (ap_known(n->tokens.value))
         w->data.tokens = n->tokens.value;
     else if (ap_known(samples) && ap_model_is_transformer(&job->model) && ap_known(job->seq_len))
@@ -167,7 +176,8 @@ static void fill_workload(ap_judge *j, double batch)
                 w->offload.items[w->offload.count++] = offload[i];
     }
     bool said = ap_known(n->tp.value) || ap_known(n->pp.value) || ap_known(n->cp.value);
-    bool plain = job->framework && strcmp(job->framework, "pytorch") == 0 && ap_job_is_transformers(j) && !ap_job_has_config_unread(j);
+    bool plain = job->framework && strcmp(job->framework, "pytorch") == 0 && ap_job_is_transformers(j) &&
+                 !ap_job_has_config_unread(j);
     if (said || plain) {
         w->parallel.tp = job->tp;
         w->parallel.pp = job->pp;
@@ -178,8 +188,8 @@ static void fill_workload(ap_judge *j, double batch)
     fill_from_document(j, w);
 }
 
-/* The planner would go by the model's published recipe; a job file that does not say how much it trains is not judged by
- * that. */
+/* The planner would go by the model's published recipe; a job file that does not say how much it trains is not judged
+ * by that. */
 static void forget_recipe(ap_checkjob *job)
 {
     const ap_workload *w = &job->workload;
@@ -210,7 +220,11 @@ static bool resolve(ap_judge *j)
     }
     forget_recipe(job);
     job->options = (ap_plan_options){.constraints = job->workload.constraints, .as_of = j->request->as_of};
-    job->search = (ap_search){.job = &job->resolved, .catalog = j->request->catalog, .calibration = j->request->calibration, .options = &job->options, .arena = j->arena};
+    job->search = (ap_search){.job = &job->resolved,
+                              .catalog = j->request->catalog,
+                              .calibration = j->request->calibration,
+                              .options = &job->options,
+                              .arena = j->arena};
     ap_search_init(&job->search);
     return true;
 }
@@ -221,8 +235,8 @@ static const char *target_text(const ap_judge *j, const ap_chip *chip, double ch
     if (job->instance && chip && strcmp(job->instance->chip, chip->id) == 0) {
         double units = job->nodes.value / ap_or(job->instance->hosts, 1);
         bool region = job->region && ap_catalog_find_price(job->instance, job->region);
-        return ap_arena_printf(j->arena, "%s/%s:%.0f%s%s%s", job->instance->cloud, job->instance->name, fmax(1, units), region ? "@" : "", region ? job->region : "",
-                               job->spot == 1 ? "+spot" : "");
+        return ap_arena_printf(j->arena, "%s/%s:%.0f%s%s%s", job->instance->cloud, job->instance->name, fmax(1, units),
+                               region ? "@" : "", region ? job->region : "", job->spot == 1 ? "+spot" : "");
     }
     return ap_arena_printf(j->arena, "%s:%.0f", chip->id, chips);
 }
@@ -242,7 +256,10 @@ static void evaluate(ap_judge *j, const ap_chip *chip, double chips, double node
     else if (nodes >= 1) {
         hw.hosts = hw.machines = nodes;
         hw.chips_per_host = chips / nodes;
-        hw.domain_chips = chip->kind == AP_CHIP_TPU ? chips / ap_or(j->f->n.slices.value, 1) : fmin(hw.domain_chips, fmax(chips / nodes, ap_or(chip->link.max_peers, 0) > 16 ? chips : 0));
+        hw.domain_chips =
+            chip->kind == AP_CHIP_TPU
+                ? chips / ap_or(j->f->n.slices.value, 1)
+                : fmin(hw.domain_chips, fmax(chips / nodes, ap_or(chip->link.max_peers, 0) > 16 ? chips : 0));
     }
     if (ap_known(job->cpus_per_node) && (!job->instance || job->format == AP_JF_K8S))
         hw.vcpus = job->cpus_per_node;
@@ -316,6 +333,7 @@ void ap_estimate_job(ap_judge *j)
     const ap_plan *plan = job->result.plan;
     if (!plan->est.error)
         job->reference_h = plan->run.hours_p50;
-    double times = (ap_or(j->f->n.restarts.value, 0) + 1) * ap_or(j->f->n.array_tasks.value, 1) * ap_or(j->f->n.trials.value, 1);
+    double times =
+        (ap_or(j->f->n.restarts.value, 0) + 1) * ap_or(j->f->n.array_tasks.value, 1) * ap_or(j->f->n.trials.value, 1);
     job->worst_case_usd = job->time_limit_h * job->result.usd_per_h * times;
 }

@@ -11,14 +11,15 @@ enum { MAX_SCRIPT_DEPTH = 4 };
 typedef struct script {
     ap_jobreader *reader;
     ap_shell *shell;
-    ap_jobfacts best;    /* of the command that looks most like a training */
+    ap_jobfacts best; /* of the command that looks most like a training */
     size_t best_score;
-    bool by_srun;        /* text runs inside srun */
+    bool by_srun; /* text runs inside srun */
     ap_pos srun_pos;
-    ap_jobfacts srun;    /* options of srun */
+    ap_jobfacts srun; /* options of srun */
 } script;
 
-/* -- environment -------------------------------------------------------------------------------------------------------- */
+/* -- environment
+ * -------------------------------------------------------------------------------------------------------- */
 
 static double count_devices(const char *value)
 {
@@ -43,7 +44,8 @@ void ap_env_take(ap_jobreader *reader, ap_jobfacts *facts, const char *name, con
         ap_set_num(&n->socket_only, strcasecmp(value, "Socket") == 0, pos);
     else if (strcmp(name, "NCCL_SHM_DISABLE") == 0 && ap_foreign_bool(value) == 1)
         ap_set_num(&n->p2p_off, 1, pos);
-    else if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 || strcmp(name, "HIP_VISIBLE_DEVICES") == 0 || strcmp(name, "ROCR_VISIBLE_DEVICES") == 0)
+    else if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 || strcmp(name, "HIP_VISIBLE_DEVICES") == 0 ||
+             strcmp(name, "ROCR_VISIBLE_DEVICES") == 0)
         ap_set_num(&n->visible_devices, count_devices(value), pos);
     else if (strcmp(name, "NCCL_IB_HCA") == 0 || strcmp(name, "FI_PROVIDER") == 0)
         ap_set_num(&n->fast_network, 1, pos);
@@ -57,7 +59,8 @@ static void env_pair(ap_jobreader *reader, const char *text, ap_pos pos)
 {
     const char *equals = text ? strchr(text, '=') : NULL;
     if (equals)
-        ap_env_take(reader, reader->facts, ap_arena_strndup(reader->arena, text, (size_t)(equals - text)), equals + 1, pos);
+        ap_env_take(reader, reader->facts, ap_arena_strndup(reader->arena, text, (size_t)(equals - text)), equals + 1,
+                    pos);
 }
 
 void ap_env_from_node(ap_jobreader *reader, const ap_node *node)
@@ -120,7 +123,8 @@ void ap_script_scheduler_vars(ap_jobreader *reader, ap_shell *shell)
     }
 }
 
-/* -- wrappers ---------------------------------------------------------------------------------------------------------- */
+/* -- wrappers
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static bool any_of(const char *word, const char *const *names)
 {
@@ -140,10 +144,52 @@ static size_t skip_options(const ap_word *words, size_t count, size_t i, const c
     return i < count ? i : count;
 }
 
-static const char *const srun_valued[] = {"-n", "--ntasks", "-N", "--nodes", "-c", "--cpus-per-task", "-p", "--partition", "-t", "--time", "-A",
-    "--account", "-w", "--nodelist", "-C", "--constraint", "-J", "--job-name", "-o", "--output", "-e", "--error", "-G", "--gpus", "--gres",
-    "--ntasks-per-node", "--mem", "--mpi", "--container-image", "--container-mounts", "--gpus-per-task", "--gpus-per-node", "--cpu-bind",
-    "--gpu-bind", "--export", "--chdir", "-D", "-x", "--exclude", "--jobid", "--container-workdir", "--container-name", "-K", "-q", "--qos", NULL};
+static const char *const srun_valued[] = {"-n",
+                                          "--ntasks",
+                                          "-N",
+                                          "--nodes",
+                                          "-c",
+                                          "--cpus-per-task",
+                                          "-p",
+                                          "--partition",
+                                          "-t",
+                                          "--time",
+                                          "-A",
+                                          "--account",
+                                          "-w",
+                                          "--nodelist",
+                                          "-C",
+                                          "--constraint",
+                                          "-J",
+                                          "--job-name",
+                                          "-o",
+                                          "--output",
+                                          "-e",
+                                          "--error",
+                                          "-G",
+                                          "--gpus",
+                                          "--gres",
+                                          "--ntasks-per-node",
+                                          "--mem",
+                                          "--mpi",
+                                          "--container-image",
+                                          "--container-mounts",
+                                          "--gpus-per-task",
+                                          "--gpus-per-node",
+                                          "--cpu-bind",
+                                          "--gpu-bind",
+                                          "--export",
+                                          "--chdir",
+                                          "-D",
+                                          "-x",
+                                          "--exclude",
+                                          "--jobid",
+                                          "--container-workdir",
+                                          "--container-name",
+                                          "-K",
+                                          "-q",
+                                          "--qos",
+                                          NULL};
 
 /* srun's own counts are those of the step. */
 static size_t read_srun(script *s, const ap_word *words, size_t count)
@@ -207,12 +253,15 @@ static void read_bash(script *s, const ap_word *words, size_t count)
 /* docker run [options] image command */
 static size_t skip_container(script *s, const ap_word *words, size_t count)
 {
-    static const char *const valued[] = {"-v", "--volume", "-e", "--env", "--name", "--gpus", "--shm-size", "-w", "--workdir", "--network", "--ipc",
-                                         "-u", "--user", "--mount", "--entrypoint", "-p", "--cpus", "-m", "--memory", "--ulimit", "--runtime", "--bind", "-B", "--env-file", "--pwd", NULL};
+    static const char *const valued[] = {
+        "-v",        "--volume", "-e",        "--env",  "--name",  "--gpus",       "--shm-size", "-w",     "--workdir",
+        "--network", "--ipc",    "-u",        "--user", "--mount", "--entrypoint", "-p",         "--cpus", "-m",
+        "--memory",  "--ulimit", "--runtime", "--bind", "-B",      "--env-file",   "--pwd",      NULL};
     size_t i = 2;
     while (i < count && *words[i].text == '-') {
         if (strncmp(words[i].text, "--shm-size=", 11) == 0)
-            ap_take_with(&s->reader->facts->n.shm_bytes, ap_foreign_bytes_gib, words[i].text + 11, ap_jobreader_pos(s->reader, words[i].at));
+            ap_take_with(&s->reader->facts->n.shm_bytes, ap_foreign_bytes_gib, words[i].text + 11,
+                         ap_jobreader_pos(s->reader, words[i].at));
         i += any_of(words[i].text, valued) ? 2 : 1;
     }
     if (i < count)
@@ -222,7 +271,8 @@ static size_t skip_container(script *s, const ap_word *words, size_t count)
 
 static size_t unwrap(script *s, const ap_word *words, size_t count)
 {
-    static const char *const plain[] = {"nohup", "exec", "time", "sudo", "eval", "then", "do", "else", "if", "!", "{", "while", "stdbuf", "xvfb-run", "nice", NULL};
+    static const char *const plain[] = {"nohup", "exec", "time", "sudo",  "eval",   "then",     "do",   "else",
+                                        "if",    "!",    "{",    "while", "stdbuf", "xvfb-run", "nice", NULL};
     static const char *const env_valued[] = {"-u", NULL};
     static const char *const timeout_valued[] = {"-k", "-s", NULL};
     static const char *const numactl_valued[] = {"-m", "-N", NULL};
@@ -239,9 +289,12 @@ static size_t unwrap(script *s, const ap_word *words, size_t count)
         return skip_options(words, count, 1, numactl_valued);
     if (strcmp(name, "nsys") == 0)
         return skip_options(words, count, 2, nsys_valued);
-    if ((strcmp(name, "conda") == 0 || strcmp(name, "micromamba") == 0 || strcmp(name, "mamba") == 0) && strcmp(second, "run") == 0)
+    if ((strcmp(name, "conda") == 0 || strcmp(name, "micromamba") == 0 || strcmp(name, "mamba") == 0) &&
+        strcmp(second, "run") == 0)
         return skip_options(words, count, 2, conda_valued);
-    if ((strcmp(name, "uv") == 0 || strcmp(name, "poetry") == 0 || strcmp(name, "pipenv") == 0 || strcmp(name, "pixi") == 0) && strcmp(second, "run") == 0)
+    if ((strcmp(name, "uv") == 0 || strcmp(name, "poetry") == 0 || strcmp(name, "pipenv") == 0 ||
+         strcmp(name, "pixi") == 0) &&
+        strcmp(second, "run") == 0)
         return skip_options(words, count, 2, NULL);
     if ((strcmp(name, "docker") == 0 || strcmp(name, "podman") == 0) && strcmp(second, "run") == 0)
         return skip_container(s, words, count);
@@ -270,8 +323,8 @@ static void read_sbatch(script *s, const ap_word *words, size_t count)
             return;
         }
         if (strncmp(word, "--", 2) == 0 && equals)
-            ap_slurm_option(s->reader, ap_arena_strndup(s->reader->arena, word + 2, (size_t)(equals - word - 2)), equals + 1,
-                            ap_jobreader_pos(s->reader, words[i].at));
+            ap_slurm_option(s->reader, ap_arena_strndup(s->reader->arena, word + 2, (size_t)(equals - word - 2)),
+                            equals + 1, ap_jobreader_pos(s->reader, words[i].at));
         else if (any_of(word, srun_valued) && i + 1 < count)
             i++;
     }
@@ -337,8 +390,8 @@ static void read_assigns(script *s, const ap_words *assigns)
         env_pair(s->reader, word->text, pos);
         const char *equals = strchr(word->text, '=');
         if (!word->unknown && ap_foreign_placeholder(equals + 1))
-            ap_jobreader_find(s->reader, AP_FAULT_PLACEHOLDER_LEFT, pos, "%s is still to be filled in", word->text)->hint =
-                "put the real value in; as it is the command cannot run";
+            ap_jobreader_find(s->reader, AP_FAULT_PLACEHOLDER_LEFT, pos, "%s is still to be filled in", word->text)
+                ->hint = "put the real value in; as it is the command cannot run";
     }
 }
 
@@ -353,7 +406,8 @@ static void read_commands(script *s, const ap_shell *shell, size_t from)
         const char *name = command.words.count ? ap_base_name(command.words.items[0].text) : "";
         if (command.here && strcmp(name, "sbatch") == 0)
             ap_slurm_directives(s->reader, command.here, strlen(command.here), command.here_at);
-        if (command.here && (strcmp(name, "sbatch") == 0 || strcmp(name, "bash") == 0 || strcmp(name, "sh") == 0 || strcmp(name, "srun") == 0))
+        if (command.here && (strcmp(name, "sbatch") == 0 || strcmp(name, "bash") == 0 || strcmp(name, "sh") == 0 ||
+                             strcmp(name, "srun") == 0))
             read_nested(s, &(ap_word){.text = command.here, .at = command.here_at});
         s->by_srun = srun_before;
     }
@@ -371,7 +425,8 @@ void ap_script_read(ap_jobreader *reader, const char *text, size_t len, size_t a
     for (size_t i = 0; envs && envs->kind == AP_NODE_MAP && i < envs->as.map.count; i++) {
         const ap_node *value = envs->as.map.pairs[i].value;
         if (value->kind == AP_NODE_SCALAR && !ap_node_is_null(value) && !ap_foreign_unknown(value->text))
-            ap_shell_set(&shell, envs->as.map.pairs[i].key, value->text, ap_jobreader_offset(reader, value->pos), false);
+            ap_shell_set(&shell, envs->as.map.pairs[i].key, value->text, ap_jobreader_offset(reader, value->pos),
+                         false);
     }
     script s = {.reader = reader, .shell = &shell};
     ap_jobfacts_clear(&s.best);
@@ -403,7 +458,10 @@ static void add_words(ap_jobreader *reader, ap_words *words, const ap_node *list
         const char *text = ap_node_words(reader, item);
         if (text)
             *AP_PUSH(reader->arena, words->items, words->count, words->capacity) =
-                (ap_word){.text = text, .at = ap_jobreader_offset(reader, item->pos), .unknown = strchr(text, '$') != NULL, .quoted = true};
+                (ap_word){.text = text,
+                          .at = ap_jobreader_offset(reader, item->pos),
+                          .unknown = strchr(text, '$') != NULL,
+                          .quoted = true};
     }
 }
 

@@ -12,17 +12,21 @@ typedef struct reader {
     ap_shell *shell;
     const char *text;
     size_t len, pos;
-    size_t at;           /* direct: offset of text in the source; else where searching goes on */
+    size_t at; /* direct: offset of text in the source; else where searching goes on */
     bool direct;
     size_t word_total;
     ap_shell_command current;
     /* the word being read */
     ap_sbuf buf;
-    size_t word_start;   /* in text */
-    size_t var_at;       /* place of the definition when the word came from a variable, SIZE_MAX = none */
+    size_t word_start; /* in text */
+    size_t var_at;     /* place of the definition when the word came from a variable, SIZE_MAX = none */
     bool in_word, unknown, quoted;
     /* here-documents whose text begins at the next line */
-    struct { const char *end; bool strip; size_t command; } here[8];
+    struct {
+        const char *end;
+        bool strip;
+        size_t command;
+    } here[8];
     size_t here_count;
 } reader;
 

@@ -2,8 +2,8 @@
  * executes nothing: a command substitution, a positional argument or a variable that nobody set stays `$NAME` and the
  * word is marked unknown. Both arms of an if are read, loops once.
  *
- * Places are offsets into the source file. Text that is not the file itself (a YAML scalar, the string behind `bash -c`)
- * is searched for in the source from a starting offset on, word by word. */
+ * Places are offsets into the source file. Text that is not the file itself (a YAML scalar, the string behind `bash
+ * -c`) is searched for in the source from a starting offset on, word by word. */
 #ifndef AP_JOBS_SHELL_H
 #define AP_JOBS_SHELL_H
 
@@ -15,8 +15,8 @@
 
 typedef struct ap_word {
     const char *text;
-    size_t at;      /* offset into the source file */
-    bool unknown;   /* holds something that cannot be known */
+    size_t at;    /* offset into the source file */
+    bool unknown; /* holds something that cannot be known */
     bool quoted;
 } ap_word;
 
@@ -26,28 +26,28 @@ typedef struct ap_words {
 } ap_words;
 
 typedef struct ap_shell_command {
-    ap_words assigns;    /* NAME=VALUE before the command, or of export */
+    ap_words assigns; /* NAME=VALUE before the command, or of export */
     ap_words words;
-    const char *here;    /* here-document fed to it, or NULL */
+    const char *here; /* here-document fed to it, or NULL */
     size_t here_at;
 } ap_shell_command;
 
 typedef struct ap_shell_var {
     const char *name;
-    ap_words words;      /* one for a scalar */
+    ap_words words; /* one for a scalar */
     bool unknown;
 } ap_shell_var;
 
 typedef struct ap_shell {
     ap_arena *arena;
-    const char *source;  /* the whole file */
+    const char *source; /* the whole file */
     size_t source_len;
     ap_shell_var *vars;
     size_t var_count, var_capacity;
     ap_shell_command *commands;
     size_t command_count, command_capacity;
-    bool commands_full;  /* budget spent: the rest is not read */
-    size_t budget;       /* bytes that expansions may still make */
+    bool commands_full; /* budget spent: the rest is not read */
+    size_t budget;      /* bytes that expansions may still make */
 } ap_shell;
 
 void ap_shell_init(ap_shell *shell, ap_arena *arena, const char *source, size_t source_len);
@@ -59,7 +59,7 @@ void ap_shell_read(ap_shell *shell, const char *text, size_t len, size_t at, boo
 /* -- between shell.c and expand.c -- */
 
 typedef struct ap_shell_expansion {
-    ap_words words;      /* what an unquoted use makes */
+    ap_words words; /* what an unquoted use makes */
     bool unknown;
 } ap_shell_expansion;
 

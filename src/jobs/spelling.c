@@ -20,7 +20,8 @@ static ap_chip_match find_series(const ap_judge *j, const char *name, double gig
     for (size_t i = 0; len >= 2 && i < catalog->chips.count; i++) {
         const ap_chip *chip = &catalog->chips.items[i];
         bool size = !ap_known(gigabytes) || fabs(chip->memory.size / 1073741824.0 - gigabytes) < 0.08 * gigabytes;
-        bool same = strcmp(chip->id, name) == 0 && ap_known(gigabytes), longer = strncmp(chip->id, name, len) == 0 && chip->id[len] == '-';
+        bool same = strcmp(chip->id, name) == 0 && ap_known(gigabytes),
+             longer = strncmp(chip->id, name, len) == 0 && chip->id[len] == '-';
         if (size && (same || longer) && match.choice_count < sizeof match.choices / sizeof *match.choices)
             match.choices[match.choice_count++] = chip;
     }
@@ -68,7 +69,8 @@ ap_chip_match ap_chips_spelled(ap_judge *j, const char *provider, const char *na
         if (*c == '_' || *c == ' ' || *c == '.')
             *c = '-';
     match = ap_catalog_find_chip_at(catalog, provider, dashed);
-    static const char *const prefixes[] = {"nvidia-tesla-", "nvidia-", "tesla-", "gpu-", "amd-", "geforce-", "gpu:", "quadro-"};
+    static const char *const prefixes[] = {"nvidia-tesla-", "nvidia-",  "tesla-", "gpu-",
+                                           "amd-",          "geforce-", "gpu:",   "quadro-"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !ap_chips_found(&match); i++)
         if (ap_starts_with(dashed, prefixes[i]))
             match = ap_catalog_find_chip_at(catalog, provider, dashed + strlen(prefixes[i]));
@@ -93,7 +95,8 @@ static ap_chip_match find_beginning(ap_judge *j, const char *name)
     const ap_catalog *catalog = j->request->catalog;
     for (size_t i = 0; len >= 4 && i < catalog->chips.count; i++) {
         const ap_chip *chip = &catalog->chips.items[i];
-        bool begins = ap_starts_with(chip->id, wanted) && isalpha((unsigned char)chip->id[len]) && isdigit((unsigned char)wanted[len - 1]);
+        bool begins = ap_starts_with(chip->id, wanted) && isalpha((unsigned char)chip->id[len]) &&
+                      isdigit((unsigned char)wanted[len - 1]);
         if (begins && match.choice_count < sizeof match.choices / sizeof *match.choices)
             match.choices[match.choice_count++] = chip;
     }
@@ -152,7 +155,10 @@ void ap_chips_add_match(ap_judge *j, const ap_chip_match *match, const ap_chip_m
 static bool names_must_be_chips(const ap_judge *j)
 {
     switch (j->job->format) {
-    case AP_JF_GHA: case AP_JF_DETERMINED: case AP_JF_SLURM: case AP_JF_MLPERF:
+    case AP_JF_GHA:
+    case AP_JF_DETERMINED:
+    case AP_JF_SLURM:
+    case AP_JF_MLPERF:
         return false;
     default:
         return true;
@@ -165,7 +171,8 @@ static void unknown_chip(ap_judge *j, const ap_jtext *spelling)
     const char *hint = ap_catalog_suggest(j->request->catalog, "chip", spelling->value, j->arena);
     if (!names_must_be_chips(j))
         return;
-    ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, spelling->pos, "no accelerator is called \"%s\"", spelling->value)->hint = hint;
+    ap_judge_add(j, AP_FAULT_UNKNOWN_NAME, spelling->pos, "no accelerator is called \"%s\"", spelling->value)->hint =
+        hint;
 }
 
 static bool is_label_word(const char *text)
@@ -217,7 +224,8 @@ void ap_chips_from_memory(ap_judge *j)
     const ap_catalog *catalog = j->request->catalog;
     for (size_t i = 0; i < catalog->chips.count; i++) {
         const ap_chip *chip = &catalog->chips.items[i];
-        if (chip->kind == AP_CHIP_GPU && memory_admits(j, chip) && chip->memory.size > 0.95 * n->chip_memory_high_bytes.value && chip->year >= 2018)
+        if (chip->kind == AP_CHIP_GPU && memory_admits(j, chip) &&
+            chip->memory.size > 0.95 * n->chip_memory_high_bytes.value && chip->year >= 2018)
             ap_chips_add(j, chip);
     }
 }

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "jobs/reader.h"
 
-enum { MAX_DEPTH = 32, MAX_NODES = 20000 };
+enum { MAX_DEPTH = 32, MAX_NODES = 5000 };
 
 typedef struct toml {
     const char *text;
@@ -125,7 +125,8 @@ static const char *read_string(toml *t)
         next(t);
     while (t->pos < t->len && !t->failed) {
         char c = peek(t);
-        bool ends = c == quote && (!three || (t->pos + 2 < t->len && t->text[t->pos + 1] == quote && t->text[t->pos + 2] == quote));
+        bool ends = c == quote &&
+                    (!three || (t->pos + 2 < t->len && t->text[t->pos + 1] == quote && t->text[t->pos + 2] == quote));
         if (ends) {
             for (int i = 0; i < (three ? 3 : 1); i++)
                 next(t);

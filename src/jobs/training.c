@@ -7,8 +7,10 @@
 bool ap_job_is_transformers(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
-    return ap_jnum_stated(&n->micro_batch) || ap_jtext_stated(&j->f->t.save_strategy) || ap_jtext_stated(&j->f->t.fsdp) ||
-           (ap_jtext_stated(&j->f->t.model) && (ap_jnum_stated(&n->seq_len) || ap_jnum_stated(&n->bf16) || ap_jnum_stated(&n->fp16)));
+    return ap_jnum_stated(&n->micro_batch) || ap_jtext_stated(&j->f->t.save_strategy) ||
+           ap_jtext_stated(&j->f->t.fsdp) ||
+           (ap_jtext_stated(&j->f->t.model) &&
+            (ap_jnum_stated(&n->seq_len) || ap_jnum_stated(&n->bf16) || ap_jnum_stated(&n->fp16)));
 }
 
 bool ap_job_is_distributed_launch(const ap_judge *j)
@@ -28,30 +30,35 @@ bool ap_job_has_config_unread(const ap_judge *j)
     bool accelerate = ap_jtext_stated(&t->config_file) && !was_read(j, AP_JF_ACCELERATE);
     bool deepspeed = ap_jtext_stated(&t->deepspeed_file) && !was_read(j, AP_JF_DEEPSPEED);
     bool fsdp = ap_jtext_stated(&t->fsdp_config_file) && !ap_jtext_stated(&t->fsdp);
-    return accelerate || deepspeed || fsdp || (ap_is(&j->f->n.use_deepspeed) && !ap_jnum_stated(&j->f->n.zero_stage) && !was_read(j, AP_JF_DEEPSPEED));
+    return accelerate || deepspeed || fsdp ||
+           (ap_is(&j->f->n.use_deepspeed) && !ap_jnum_stated(&j->f->n.zero_stage) && !was_read(j, AP_JF_DEEPSPEED));
 }
 
 bool ap_job_unresolved_launch(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
-    return (ap_jnum_stated(&n->launch_per_node) && !ap_known(n->launch_per_node.value)) || (ap_jnum_stated(&n->launch_total) && !ap_known(n->launch_total.value)) ||
+    return (ap_jnum_stated(&n->launch_per_node) && !ap_known(n->launch_per_node.value)) ||
+           (ap_jnum_stated(&n->launch_total) && !ap_known(n->launch_total.value)) ||
            (ap_jnum_stated(&n->nodes) && !ap_known(n->nodes.value));
 }
 
-/* -- precision ----------------------------------------------------------------------------------------------------------------- */
+/* -- precision
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static int precision_word(const char *text)
 {
     if (!text)
         return -1;
-    if (ap_contains_nocase(text, "fp8") || ap_contains_nocase(text, "float8") || strcasecmp(text, "hybrid") == 0 || strcasecmp(text, "e4m3") == 0)
+    if (ap_contains_nocase(text, "fp8") || ap_contains_nocase(text, "float8") || strcasecmp(text, "hybrid") == 0 ||
+        strcasecmp(text, "e4m3") == 0)
         return AP_PREC_FP8;
     if (ap_contains_nocase(text, "bf16") || ap_contains_nocase(text, "bfloat16"))
         return AP_PREC_BF16;
-    if (ap_contains_nocase(text, "fp16") || ap_contains_nocase(text, "float16") || strcmp(text, "16") == 0 || strcmp(text, "16-mixed") == 0 ||
-        strcmp(text, "16-true") == 0 || strcasecmp(text, "half") == 0)
+    if (ap_contains_nocase(text, "fp16") || ap_contains_nocase(text, "float16") || strcmp(text, "16") == 0 ||
+        strcmp(text, "16-mixed") == 0 || strcmp(text, "16-true") == 0 || strcasecmp(text, "half") == 0)
         return AP_PREC_FP16;
-    if (ap_contains_nocase(text, "fp32") || ap_contains_nocase(text, "float32") || strcmp(text, "32") == 0 || strcmp(text, "32-true") == 0 || strcasecmp(text, "float") == 0)
+    if (ap_contains_nocase(text, "fp32") || ap_contains_nocase(text, "float32") || strcmp(text, "32") == 0 ||
+        strcmp(text, "32-true") == 0 || strcasecmp(text, "float") == 0)
         return AP_PREC_FP32;
     return -1;
 }
@@ -92,20 +99,24 @@ static int find_precision(const ap_judge *j)
         return AP_PREC_BF16; /* base.yml */
     if (ap_job_has_format(j, AP_JF_TORCHTITAN))
         return AP_PREC_BF16; /* mixed_precision_param of the default configuration */
-    if (automatic || ap_job_has_config_unread(j) || ap_jtext_stated(&t->mixed_precision) || ap_job_has_format(j, AP_JF_WORKLOAD))
+    if (automatic || ap_job_has_config_unread(j) || ap_jtext_stated(&t->mixed_precision) ||
+        ap_job_has_format(j, AP_JF_WORKLOAD))
         return -1;
     word = precision_word(t->torch_dtype.value);
     if (word >= 0)
         return word;
     bool megatron = t->program.value && ap_contains_nocase(t->program.value, "pretrain_gpt");
-    bool trainer = ap_jnum_stated(&n->micro_batch) && (ap_jtext_stated(&t->model) || ap_jtext_stated(&t->model_config)) && t->program.value &&
+    bool trainer = ap_jnum_stated(&n->micro_batch) &&
+                   (ap_jtext_stated(&t->model) || ap_jtext_stated(&t->model_config)) && t->program.value &&
                    !ap_jtext_stated(&t->torch_dtype) && !ap_is(&n->load_4bit);
     if (ap_is(&n->fp32) || megatron || trainer)
         return AP_PREC_FP32;
     return -1;
 }
 
-/* -- method -------------------------------------------------------------------------------------------------------------------- */
+/* -- method
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static int method_word(const char *text)
 {
@@ -140,7 +151,8 @@ static int find_method(const ap_judge *j)
     word = method_word(t->adapter.value);
     if (word == AP_METHOD_LORA && four_bit)
         word = AP_METHOD_QLORA;
-    bool lora = ap_is(&n->peft) || (n->lora_rank.value > 0 && !ap_jnum_stated(&n->peft) && !ap_jtext_stated(&t->adapter));
+    bool lora =
+        ap_is(&n->peft) || (n->lora_rank.value > 0 && !ap_jnum_stated(&n->peft) && !ap_jtext_stated(&t->adapter));
     if (word < 0 && lora)
         word = four_bit ? AP_METHOD_QLORA : AP_METHOD_LORA;
     if (word >= 0)
@@ -159,8 +171,8 @@ static int find_method(const ap_judge *j)
         return AP_METHOD_PRETRAIN;
     if (ap_is(&n->load_4bit) && ap_jtext_stated(&t->model))
         return AP_METHOD_QLORA;
-    if (ap_jtext_stated(&t->model) && ap_job_is_transformers(j) && !ap_job_has_format(j, AP_JF_NEMO) && !ap_streq(t->framework.value, "jax") &&
-        !ap_job_has_format(j, AP_JF_TORCHTITAN))
+    if (ap_jtext_stated(&t->model) && ap_job_is_transformers(j) && !ap_job_has_format(j, AP_JF_NEMO) &&
+        !ap_streq(t->framework.value, "jax") && !ap_job_has_format(j, AP_JF_TORCHTITAN))
         return AP_METHOD_FINETUNE;
     if (ap_streq(t->framework.value, "jax") && (program_is(j, "maxtext") || ap_job_has_format(j, AP_JF_MAXTEXT)))
         return AP_METHOD_PRETRAIN;
@@ -169,13 +181,16 @@ static int find_method(const ap_judge *j)
     return -1;
 }
 
-/* -- sharding ------------------------------------------------------------------------------------------------------------------ */
+/* -- sharding
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static int strategy_word(const char *text)
 {
-    static const struct { const char *word; int sharding; } words[] = {
-        {"hybrid_shard_zero2", AP_SHARD_HSDP}, {"hybrid_shard", AP_SHARD_HSDP}, {"hybrid", AP_SHARD_HSDP}, {"full_shard", AP_SHARD_ZERO3},
-        {"shard_grad_op", AP_SHARD_ZERO2}, {"no_shard", AP_SHARD_DDP}};
+    static const struct {
+        const char *word;
+        int sharding;
+    } words[] = {{"hybrid_shard_zero2", AP_SHARD_HSDP}, {"hybrid_shard", AP_SHARD_HSDP},   {"hybrid", AP_SHARD_HSDP},
+                 {"full_shard", AP_SHARD_ZERO3},        {"shard_grad_op", AP_SHARD_ZERO2}, {"no_shard", AP_SHARD_DDP}};
     for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
         if (ap_contains_nocase(text, words[i].word))
             return words[i].sharding;
@@ -217,8 +232,10 @@ static int find_sharding(const ap_judge *j)
     }
     if (type || ap_job_has_config_unread(j) || !ap_job_is_transformers(j))
         return -1;
-    bool adapters = j->job->method == AP_METHOD_LORA || j->job->method == AP_METHOD_QLORA || j->job->method == AP_METHOD_FINETUNE || j->job->method == AP_METHOD_DPO;
-    bool many = t->launcher.value && (strcmp(t->launcher.value, "torchrun") == 0 || strcmp(t->launcher.value, "accelerate") == 0);
+    bool adapters = j->job->method == AP_METHOD_LORA || j->job->method == AP_METHOD_QLORA ||
+                    j->job->method == AP_METHOD_FINETUNE || j->job->method == AP_METHOD_DPO;
+    bool many = t->launcher.value &&
+                (strcmp(t->launcher.value, "torchrun") == 0 || strcmp(t->launcher.value, "accelerate") == 0);
     if (many && j->job->world > 1 && adapters && !ap_known(n->tp.value) && !ap_known(n->pp.value))
         return AP_SHARD_DDP;
     if (j->job->world <= 1 && ap_known(j->job->world))
@@ -226,7 +243,8 @@ static int find_sharding(const ap_judge *j)
     return -1;
 }
 
-/* -- layout and batch -------------------------------------------------------------------------------------------------------- */
+/* -- layout and batch
+ * -------------------------------------------------------------------------------------------------------- */
 
 static double degree(const ap_jnum *fact)
 {
@@ -261,7 +279,8 @@ static void find_batch(ap_judge *j)
 static int find_recompute(const ap_judge *j)
 {
     const char *text = j->f->t.recompute.value;
-    if (text && (ap_contains_nocase(text, "full") || ap_contains_nocase(text, "by_layer") || ap_contains_nocase(text, "whole_layer") || ap_contains_nocase(text, "uniform")))
+    if (text && (ap_contains_nocase(text, "full") || ap_contains_nocase(text, "by_layer") ||
+                 ap_contains_nocase(text, "whole_layer") || ap_contains_nocase(text, "uniform")))
         return AP_RECOMPUTE_FULL;
     if (text && ap_contains_nocase(text, "selective"))
         return AP_RECOMPUTE_SELECTIVE;
@@ -277,7 +296,8 @@ static const char *find_framework(const ap_judge *j)
         return t->framework.value;
     if (ap_job_is_transformers(j) || ap_is(&j->f->n.peft))
         return "pytorch";
-    if (t->image.value && (ap_contains_nocase(t->image.value, "pytorch") || ap_contains_nocase(t->image.value, "/torch")))
+    if (t->image.value &&
+        (ap_contains_nocase(t->image.value, "pytorch") || ap_contains_nocase(t->image.value, "/torch")))
         return "pytorch";
     if (t->image.value && ap_contains_nocase(t->image.value, "tensorflow"))
         return "tensorflow";
@@ -303,9 +323,12 @@ void ap_understand_training(ap_judge *j)
     job->recompute = find_recompute(j);
     job->seq_len = n->seq_len.value;
     job->steps = n->steps.value;
-    job->base_precision = job->method == AP_METHOD_QLORA ? AP_PREC_NF4 : ap_is(&n->load_8bit) || (n->quant_bits.value > 4 && n->quant_bits.value <= 8) ? AP_PREC_INT8 : -1;
+    job->base_precision = job->method == AP_METHOD_QLORA                                                  ? AP_PREC_NF4
+                          : ap_is(&n->load_8bit) || (n->quant_bits.value > 4 && n->quant_bits.value <= 8) ? AP_PREC_INT8
+                                                                                                          : -1;
     bool host_optimizer = n->offload_optimizer.value > 0 || ap_streq(j->f->t.offload_device.value, "cpu");
-    job->offload = (host_optimizer ? AP_OFFLOAD_OPTIMIZER : 0u) | (n->offload_params.value > 0 ? AP_OFFLOAD_PARAMETERS | AP_OFFLOAD_OPTIMIZER : 0u);
+    job->offload = (host_optimizer ? AP_OFFLOAD_OPTIMIZER : 0u) |
+                   (n->offload_params.value > 0 ? AP_OFFLOAD_PARAMETERS | AP_OFFLOAD_OPTIMIZER : 0u);
     if (ap_job_has_format(j, AP_JF_MLPERF) || ap_job_has_format(j, AP_JF_MEGATRON) || ap_job_has_format(j, AP_JF_NEMO))
         job->world = ap_or(job->chip_total, job->world);
     find_batch(j);

@@ -35,11 +35,12 @@ bool ap_chips_match_has(const ap_chip_match *match, const ap_chip *chip);
 void ap_chips_understand(ap_judge *j);
 void ap_chips_from_memory(ap_judge *j);
 
-ap_jobfinding *ap_judge_add(ap_judge *j, ap_fault fault, ap_pos pos, const char *format, ...) __attribute__((format(printf, 4, 5)));
+ap_jobfinding *ap_judge_add(ap_judge *j, ap_fault fault, ap_pos pos, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 bool ap_judge_has(const ap_judge *j, ap_fault fault);
 /* The first stated position of several, else the job's first line. */
 ap_pos ap_judge_pos(const ap_judge *j, const ap_pos *positions, size_t count);
-ap_pos ap_job_chip_pos(const ap_judge *j);  /* where the chips are asked for */
+ap_pos ap_job_chip_pos(const ap_judge *j); /* where the chips are asked for */
 ap_pos ap_job_top(const ap_judge *j);
 
 bool ap_job_has_format(const ap_judge *j, ap_jobformat format);

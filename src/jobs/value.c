@@ -8,7 +8,8 @@
 #include "base/num.h"
 #include "jobs/reader.h"
 
-/* -- words -------------------------------------------------------------------------------------------------------------- */
+/* -- words
+ * -------------------------------------------------------------------------------------------------------------- */
 
 bool ap_contains_nocase(const char *text, const char *part)
 {
@@ -41,8 +42,9 @@ bool ap_foreign_null(const char *text)
 
 bool ap_foreign_placeholder(const char *text)
 {
-    static const char *const words[] = {"changeme", "change_me", "change-me", "replace_me", "replaceme", "todo", "fixme", "tbd",
-                                        "will_be_replaced", "xxx", "placeholder", "your_project", "your-project", NULL};
+    static const char *const words[] = {
+        "changeme", "change_me",        "change-me", "replace_me",  "replaceme",    "todo",         "fixme",
+        "tbd",      "will_be_replaced", "xxx",       "placeholder", "your_project", "your-project", NULL};
     if (!text)
         return false;
     if (is_word(text, words) || ap_contains_nocase(text, "REPLACE_WITH") || ap_contains_nocase(text, "REPLACE_ME") ||
@@ -72,7 +74,8 @@ bool ap_foreign_unknown(const char *text)
     return text && (strchr(text, '$') || strstr(text, "{{") || is_word(text, words) || ap_foreign_placeholder(text));
 }
 
-/* -- numbers -------------------------------------------------------------------------------------------------------------- */
+/* -- numbers
+ * -------------------------------------------------------------------------------------------------------------- */
 
 /* Copies without blanks around, underscores between digits, and a trailing plus ("at least"). */
 static bool tidy(const char *text, char *buf, size_t size)
@@ -184,7 +187,8 @@ bool ap_slurm_memory(const char *text, double *ret)
     return ap_known(factor);
 }
 
-/* -- time --------------------------------------------------------------------------------------------------------------- */
+/* -- time
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers separated by ':'; returns how many, 0 when the text is something else. */
 static size_t colon_numbers(const char *text, double *values, size_t most)
@@ -257,7 +261,12 @@ bool ap_foreign_seconds(const char *text, double *ret)
         if (!isdigit((unsigned char)*rest) || !ap_num_parse_prefix(rest, &value, &end))
             return false;
         char unit = (char)tolower((unsigned char)*end);
-        double factor = unit == 0 || unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : unit == 'd' ? 86400 : unit == 'w' ? 604800 : 0;
+        double factor = unit == 0 || unit == 's' ? 1
+                        : unit == 'm'            ? 60
+                        : unit == 'h'            ? 3600
+                        : unit == 'd'            ? 86400
+                        : unit == 'w'            ? 604800
+                                                 : 0;
         if (!(factor > 0))
             return false;
         total += value * factor;
@@ -269,7 +278,8 @@ bool ap_foreign_seconds(const char *text, double *ret)
     return true;
 }
 
-/* -- facts ---------------------------------------------------------------------------------------------------------------- */
+/* -- facts
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 void ap_set_num(ap_jnum *fact, double value, ap_pos pos)
 {
@@ -332,7 +342,8 @@ void ap_node_take(ap_jobreader *reader, ap_jtext *fact, const ap_node *node)
         ap_take_text(reader, fact, ap_node_words(reader, node), node->pos);
 }
 
-/* -- references within a document: ${a.b}, ${{inputs.x}} ------------------------------------------------------------------ */
+/* -- references within a document: ${a.b}, ${{inputs.x}}
+ * ------------------------------------------------------------------ */
 
 static const char *lookup(ap_jobreader *reader, const char *path, size_t len, int depth)
 {
@@ -382,7 +393,8 @@ const char *ap_node_words(ap_jobreader *reader, const ap_node *node)
     return out.text ? out.text : "";
 }
 
-/* -- places ---------------------------------------------------------------------------------------------------------------- */
+/* -- places
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 void ap_jobreader_init(ap_jobreader *reader, ap_arena *arena, ap_jobfile *file)
 {

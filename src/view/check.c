@@ -12,7 +12,13 @@ static const ap_column job_columns[] = {
     {.title = "Hardware", .path = "hardware", .priority = 2, .flexible = true},
     {.title = "Model", .path = "job.model", .priority = 3, .flexible = true},
     {.title = "Method", .path = "job.method", .priority = 5},
-    {.title = "Time", .path = "estimate.time_h.p50", .low_path = "estimate.time_h.p10", .high_path = "estimate.time_h.p90", .format = AP_CELL_HOURS, .priority = 2, .right = true},
+    {.title = "Time",
+     .path = "estimate.time_h.p50",
+     .low_path = "estimate.time_h.p10",
+     .high_path = "estimate.time_h.p90",
+     .format = AP_CELL_HOURS,
+     .priority = 2,
+     .right = true},
     {.title = "Limit", .path = "job.time_limit_h", .format = AP_CELL_HOURS, .priority = 4, .right = true},
     {.title = "Cost USD", .path = "estimate.cost_usd.p50", .format = AP_CELL_USD, .priority = 2, .right = true},
     {.title = "At most USD", .path = "worst_case_usd", .format = AP_CELL_USD, .priority = 5, .right = true},
@@ -29,12 +35,16 @@ static const char *word_or_null(const char *const *names, int index)
 static const char *hardware_words(ap_arena *arena, const ap_checkjob *job)
 {
     double nodes = job->nodes.value, per_node = job->chips_per_node.value;
-    const char *chip = job->chip ? job->chip->id : job->instance_name ? job->instance_name : job->facts.chips.count ? job->facts.chips.items[0].value : "chips";
+    const char *chip = job->chip                ? job->chip->id
+                       : job->instance_name     ? job->instance_name
+                       : job->facts.chips.count ? job->facts.chips.items[0].value
+                                                : "chips";
     if (!ap_known(per_node))
         return chip && strcmp(chip, "chips") != 0 ? chip : NULL;
     if (!ap_known(nodes))
         return ap_arena_printf(arena, "? x %.0f %s", per_node, chip);
-    return nodes > 1 ? ap_arena_printf(arena, "%.0f x %.0f %s", nodes, per_node, chip) : ap_arena_printf(arena, "%.0f %s", per_node, chip);
+    return nodes > 1 ? ap_arena_printf(arena, "%.0f x %.0f %s", nodes, per_node, chip)
+                     : ap_arena_printf(arena, "%.0f %s", per_node, chip);
 }
 
 static ap_value *job_value(ap_arena *arena, const ap_checkjob *job)
@@ -71,7 +81,8 @@ static ap_value *model_facts(ap_arena *arena, const ap_checkjob *job)
     const ap_model *m = &job->model;
     if (!job->model_from_shape)
         return map;
-    bool moe = ap_or(m->experts, 0) > 1, nested = job->files[0]->has_hf_model && ap_known(job->files[0]->hf_text_params);
+    bool moe = ap_or(m->experts, 0) > 1,
+         nested = job->files[0]->has_hf_model && ap_known(job->files[0]->hf_text_params);
     ap_put_text(arena, map, "family", m->arch);
     put_known(arena, map, "layers", m->layers);
     put_known(arena, map, "hidden", m->hidden);
@@ -100,7 +111,8 @@ static ap_value *finding_value(ap_arena *arena, const ap_jobfinding *finding)
     ap_put_text(arena, map, "message", finding->message);
     ap_put_text(arena, map, "file", finding->pos.file);
     ap_value_put(arena, map, "line", finding->pos.line ? ap_value_int(arena, finding->pos.line) : ap_value_null(arena));
-    ap_value_put(arena, map, "column", finding->pos.line ? ap_value_int(arena, finding->pos.col) : ap_value_null(arena));
+    ap_value_put(arena, map, "column",
+                 finding->pos.line ? ap_value_int(arena, finding->pos.col) : ap_value_null(arena));
     ap_put_text(arena, map, "hint", finding->hint);
     return map;
 }
@@ -119,15 +131,18 @@ static void say(ap_doc *doc, ap_value *rows, const ap_jobfinding *finding)
     if (rows) {
         ap_value *row = ap_value_map(doc->arena);
         ap_put_text(doc->arena, row, "severity", ap_severity_name(finding->severity));
-        ap_put_text(doc->arena, row, "where", ap_arena_printf(doc->arena, "%s:%d", finding->pos.file ? finding->pos.file : "", finding->pos.line));
+        ap_put_text(
+            doc->arena, row, "where",
+            ap_arena_printf(doc->arena, "%s:%d", finding->pos.file ? finding->pos.file : "", finding->pos.line));
         ap_put_text(doc->arena, row, "message", finding->message);
         ap_put_text(doc->arena, row, "hint", finding->hint);
         ap_put_text(doc->arena, row, "id", finding->id);
         ap_value_push(doc->arena, rows, row);
         return;
     }
-    ap_doc_paragraph(doc, "%s:%d:%d: %s: %s%s%s%s [%s]", finding->pos.file ? finding->pos.file : "", finding->pos.line, finding->pos.col, ap_severity_name(finding->severity), finding->message,
-                     finding->hint ? " (" : "", finding->hint ? finding->hint : "", finding->hint ? ")" : "", finding->id);
+    ap_doc_paragraph(doc, "%s:%d:%d: %s: %s%s%s%s [%s]", finding->pos.file ? finding->pos.file : "", finding->pos.line,
+                     finding->pos.col, ap_severity_name(finding->severity), finding->message, finding->hint ? " (" : "",
+                     finding->hint ? finding->hint : "", finding->hint ? ")" : "", finding->id);
 }
 
 static ap_value *one_job(ap_doc *doc, ap_value *rows, const ap_checkjob *job, ap_check_count *count)
@@ -157,14 +172,16 @@ static ap_value *one_job(ap_doc *doc, ap_value *rows, const ap_checkjob *job, ap
     ap_value_put(arena, map, "job", job_value(arena, job));
     ap_value_put(arena, map, "model_facts", model_facts(arena, job));
     ap_value_put(arena, map, "findings", findings);
-    ap_value_put(arena, map, "estimate", job->estimated ? ap_view_result(arena, &job->resolved, &job->result) : ap_value_null(arena));
+    ap_value_put(arena, map, "estimate",
+                 job->estimated ? ap_view_result(arena, &job->resolved, &job->result) : ap_value_null(arena));
     ap_put_text(arena, map, "hardware", hardware_words(arena, job));
     ap_put_text(arena, map, "verdict", worst < 0 ? "ok" : ap_severity_name((ap_severity)worst));
     ap_put_num(arena, map, "worst_case_usd", job->worst_case_usd);
     return map;
 }
 
-ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, const ap_check_options *options, ap_check_count *ret_count)
+ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, const ap_check_options *options,
+                      ap_check_count *ret_count)
 {
     ap_doc *doc = ap_view_begin(arena, "check", catalog);
     ap_value *list = ap_value_list(arena), *summary = ap_value_map(arena);
@@ -184,7 +201,9 @@ ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *ca
     ap_value_put(arena, summary, "suppressed", ap_value_int(arena, (int64_t)ret_count->suppressed));
     ap_value_put(arena, doc->root, "jobs", list);
     ap_value_put(arena, doc->root, "summary", summary);
-    ap_doc_paragraph(doc, "%zu job%s: %zu error%s, %zu warning%s, %zu note%s.", ret_count->jobs, ret_count->jobs == 1 ? "" : "s", ret_count->errors, ret_count->errors == 1 ? "" : "s",
-                     ret_count->warnings, ret_count->warnings == 1 ? "" : "s", ret_count->notes, ret_count->notes == 1 ? "" : "s");
+    ap_doc_paragraph(doc, "%zu job%s: %zu error%s, %zu warning%s, %zu note%s.", ret_count->jobs,
+                     ret_count->jobs == 1 ? "" : "s", ret_count->errors, ret_count->errors == 1 ? "" : "s",
+                     ret_count->warnings, ret_count->warnings == 1 ? "" : "s", ret_count->notes,
+                     ret_count->notes == 1 ? "" : "s");
     return doc;
 }

@@ -13,7 +13,8 @@ typedef struct ap_check_options {
     bool findings_as_table; /* a table instead of lines as compilers print them */
 } ap_check_options;
 
-ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, const ap_check_options *options, ap_check_count *ret_count);
+ap_doc *ap_view_check(ap_arena *arena, const ap_jobs *jobs, const ap_catalog *catalog, const ap_check_options *options,
+                      ap_check_count *ret_count);
 
 /* One side of a diff: a job's RESULT as JSON values, by its id. */
 typedef struct ap_diff_side {

@@ -16,8 +16,12 @@ static const ap_column columns[] = {
     {.title = "Memory GiB", .path = "text.peak_gib", .priority = 2, .right = true},
     {.title = "Energy kWh", .path = "text.energy_kwh", .priority = 4, .right = true},
 };
-static const struct { const char *key, *path; } measures[] = {
-    {"time_h", "time_h.p50"}, {"cost_usd", "cost_usd.p50"}, {"peak_gib", "memory.peak_gib"}, {"energy_kwh", "energy_kwh"}};
+static const struct {
+    const char *key, *path;
+} measures[] = {{"time_h", "time_h.p50"},
+                {"cost_usd", "cost_usd.p50"},
+                {"peak_gib", "memory.peak_gib"},
+                {"energy_kwh", "energy_kwh"}};
 
 static double number_at(const ap_value *result, const char *path)
 {
@@ -75,6 +79,7 @@ ap_doc *ap_view_diff(ap_arena *arena, const ap_catalog *catalog, const ap_diff_p
     table->main = true;
     table->empty = "No jobs on either side.";
     if (count > 0)
-        ap_doc_paragraph(doc, "In all: %s USD, %s h, %s kWh.", signed_text(arena, totals[1]), signed_text(arena, totals[0]), signed_text(arena, totals[3]));
+        ap_doc_paragraph(doc, "In all: %s USD, %s h, %s kWh.", signed_text(arena, totals[1]),
+                         signed_text(arena, totals[0]), signed_text(arena, totals[3]));
     return doc;
 }

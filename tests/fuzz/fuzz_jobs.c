@@ -33,7 +33,14 @@ static void judge(ap_jobs *jobs, const ap_jobs_request *request)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"a.yaml", "a.sh", "a.toml", "a.json", "a.ipynb", ".dstack.yml", "config_DGXA100_2x8x48x2.sh", "docker-compose.yml"};
+    static const char *const names[] = {"a.yaml",
+                                        "a.sh",
+                                        "a.toml",
+                                        "a.json",
+                                        "a.ipynb",
+                                        ".dstack.yml",
+                                        "config_DGXA100_2x8x48x2.sh",
+                                        "docker-compose.yml"};
     if (size < 2)
         return 0;
     if (!forever) {
@@ -44,7 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AP_SCOPED_ARENA *arena = ap_arena_new();
     ap_diags diags;
     ap_diags_init(&diags, arena);
-    ap_jobs_request request = {.catalog = catalog, .calibration = calibration, .estimate = true, .max_cost_usd = AP_UNKNOWN, .max_hours = AP_UNKNOWN};
+    ap_jobs_request request = {.catalog = catalog,
+                               .calibration = calibration,
+                               .estimate = true,
+                               .max_cost_usd = AP_UNKNOWN,
+                               .max_hours = AP_UNKNOWN};
     ap_jobs jobs = {.arena = arena, .request = &request};
     char *text = ap_arena_strndup(arena, (const char *)data + 2, size - 2);
     (void)ap_jobs_read_text(&jobs, names[data[1] % 8], text, size - 2, (ap_jobformat)(data[0] % AP_JF_COUNT), &diags);

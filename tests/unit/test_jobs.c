@@ -27,12 +27,16 @@ static void assert_number(double have, double want)
         fail_msg("%.17g instead of %.17g", have, want);
 }
 
-/* -- values: sbatch(1) and the Kubernetes quantity grammar ------------------------------------------------------------- */
+/* -- values: sbatch(1) and the Kubernetes quantity grammar
+ * ------------------------------------------------------------- */
 
 static void slurm_times(void **state)
 {
-    static const struct { const char *text; double seconds; } cases[] = {
-        {"45", 2700}, {"90:30", 5430}, {"08:00:00", 28800}, {"1-00", 86400}, {"1-00:00:00", 86400}, {"3-12:30", 304200}, {"100:00:00", 360000}};
+    static const struct {
+        const char *text;
+        double seconds;
+    } cases[] = {{"45", 2700},          {"90:30", 5430},     {"08:00:00", 28800},  {"1-00", 86400},
+                 {"1-00:00:00", 86400}, {"3-12:30", 304200}, {"100:00:00", 360000}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double seconds = -1;
@@ -90,7 +94,8 @@ static void unknown_values(void **state)
     assert_int_equal(ap_foreign_bool("auto"), -1);
 }
 
-/* -- shell text -------------------------------------------------------------------------------------------------------------- */
+/* -- shell text
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static ap_shell read_shell(const char *text)
 {
@@ -112,7 +117,8 @@ static const char *words_of(const ap_shell *shell, size_t command)
 static void shell_words(void **state)
 {
     (void)state;
-    ap_shell shell = read_shell("# comment\nA=8 # x\nrun --n $A \\\n  'two words' \"it's $A\" > log 2>&1 && next; last &\n");
+    ap_shell shell =
+        read_shell("# comment\nA=8 # x\nrun --n $A \\\n  'two words' \"it's $A\" > log 2>&1 && next; last &\n");
     assert_int_equal(shell.command_count, 4);
     assert_string_equal(words_of(&shell, 1), "run|--n|8|two words|it's 8");
     assert_string_equal(words_of(&shell, 2), "next");
@@ -122,7 +128,8 @@ static void shell_words(void **state)
 static void shell_variables(void **state)
 {
     (void)state;
-    ap_shell shell = read_shell("N=2\nARGS=\"--a 1 --b 2\"\nLIST=(--x 3 --y)\nLIST+=(4)\nrun $ARGS ${LIST[@]} $((N * 8 + 1)) ${M:-7} ${N:-9} \"$UNSET\" $(date)\n");
+    ap_shell shell = read_shell("N=2\nARGS=\"--a 1 --b 2\"\nLIST=(--x 3 --y)\nLIST+=(4)\nrun $ARGS ${LIST[@]} $((N * 8 "
+                                "+ 1)) ${M:-7} ${N:-9} \"$UNSET\" $(date)\n");
     const ap_shell_command *last = &shell.commands[shell.command_count - 1];
     assert_string_equal(words_of(&shell, shell.command_count - 1), "run|--a|1|--b|2|--x|3|--y|4|17|7|2|$UNSET|$(date)");
     assert_true(last->words.items[12].unknown);
@@ -154,7 +161,9 @@ static void shell_expansion_bomb(void **state)
     assert_true(ap_arena_used_bytes(arena) < (size_t)200 << 20);
 }
 
-/* -- TOML -------------------------------------------------------------------------------------------------------------------- */
+/* -- TOML
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 static const ap_node *toml(const char *text, size_t *ret_errors)
 {
@@ -169,7 +178,10 @@ static void toml_subset(void **state)
 {
     size_t errors;
     (void)state;
-    const ap_node *root = toml("a = 1 # x\n[model]\nname = \"llama3\"\nsizes = [1,\n 2]\n\"quoted key\" = 'lit'\ninline = {x = 1, y.z = true}\n[a1.b]\nc.d = 1.5e-4\n[[list]]\nv=1\n[[list]]\nv=2\n", &errors);
+    const ap_node *root =
+        toml("a = 1 # x\n[model]\nname = \"llama3\"\nsizes = [1,\n 2]\n\"quoted key\" = 'lit'\ninline = {x = 1, y.z = "
+             "true}\n[a1.b]\nc.d = 1.5e-4\n[[list]]\nv=1\n[[list]]\nv=2\n",
+             &errors);
     assert_int_equal(errors, 0);
     assert_string_equal(ap_node_text(ap_node_at(root, "model.name")), "llama3");
     assert_string_equal(ap_node_text(ap_node_at(root, "model.sizes.1")), "2");
@@ -182,7 +194,8 @@ static void toml_subset(void **state)
 
 static void toml_refusals(void **state)
 {
-    static const char *const bad[] = {"a = \n", "a = 1\na = 2\n", "[x\n", "a = \"open\n", "a = [1 2]\n", "= 1\n", "a = 1 b = 2\n", "a.b = 1\na = 2\n"};
+    static const char *const bad[] = {"a = \n",      "a = 1\na = 2\n", "[x\n",          "a = \"open\n",
+                                      "a = [1 2]\n", "= 1\n",          "a = 1 b = 2\n", "a.b = 1\na = 2\n"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t errors;
@@ -191,7 +204,9 @@ static void toml_refusals(void **state)
     }
 }
 
-/* -- files ------------------------------------------------------------------------------------------------------------------- */
+/* -- files
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static ap_jobfile *read_file(const char *path, const char *text)
 {
@@ -205,8 +220,10 @@ static ap_jobfile *read_file(const char *path, const char *text)
 static void slurm_facts(void **state)
 {
     (void)state;
-    const ap_jobfile *file = read_file("j.sh", "#!/bin/bash\n#SBATCH -N4 --gres=gpu:a100:8,tmpdir:300  # comment\n##SBATCH --time=1\n#\\SBATCH --time=1\n#SBATCH -t 2:00:00\n"
-                                               "srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node 8 t.py --bf16\n#SBATCH --time=5\n");
+    const ap_jobfile *file =
+        read_file("j.sh", "#!/bin/bash\n#SBATCH -N4 --gres=gpu:a100:8,tmpdir:300  # comment\n##SBATCH "
+                          "--time=1\n#\\SBATCH --time=1\n#SBATCH -t 2:00:00\n"
+                          "srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node 8 t.py --bf16\n#SBATCH --time=5\n");
     assert_non_null(file);
     assert_int_equal(file->format, AP_JF_SLURM);
     assert_number(file->facts.n.nodes.value, 4);
@@ -223,7 +240,8 @@ static void slurm_facts(void **state)
 static void unresolved_facts(void **state)
 {
     (void)state;
-    const ap_jobfile *file = read_file("j.sh", "#!/bin/bash\nMODEL=$1\ntorchrun --nproc_per_node=$GPUS t.py --model_name_or_path $MODEL --max_steps $((STEPS * 2))\n");
+    const ap_jobfile *file = read_file("j.sh", "#!/bin/bash\nMODEL=$1\ntorchrun --nproc_per_node=$GPUS t.py "
+                                               "--model_name_or_path $MODEL --max_steps $((STEPS * 2))\n");
     assert_non_null(file);
     assert_true(ap_jnum_stated(&file->facts.n.launch_per_node));
     assert_false(ap_known(file->facts.n.launch_per_node.value));
@@ -235,7 +253,10 @@ static void unresolved_facts(void **state)
 
 static void formats_by_content(void **state)
 {
-    static const struct { const char *path, *text; ap_jobformat format; } cases[] = {
+    static const struct {
+        const char *path, *text;
+        ap_jobformat format;
+    } cases[] = {
         {"x.yaml", "apiVersion: batch/v1\nkind: Job\nspec: {template: {spec: {}}}\n", AP_JF_K8S},
         {"x.yaml", "resources: {accelerators: A100:8}\nrun: echo\n", AP_JF_SKYPILOT},
         {"x.yml", "type: task\ncommands: [x]\n", AP_JF_DSTACK},
