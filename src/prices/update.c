@@ -139,6 +139,25 @@ static double carry_over(merge *m, const char *id, const ap_part *part, const ch
     return count;
 }
 
+/* A source asked for some regions only keeps what it had of the others. */
+static double carry_other_regions(merge *m, const ap_fetch *f)
+{
+    double count = 0;
+    const ap_snapshot *old = m->update->old;
+    bool some = ap_streq(f->provider->each.name, "region") && f->part_count && f->parts[0].name;
+    for (size_t i = 0; some && old && i < old->offers.count; i++) {
+        const ap_offer *o = &old->offers.items[i];
+        bool asked = !ap_streq(o->source, f->provider->id);
+        for (size_t p = 0; p < f->part_count && !asked; p++)
+            asked = ap_streq(f->parts[p].name, o->part ? o->part : o->region);
+        if (asked)
+            continue;
+        add_offer(m, o, false);
+        count++;
+    }
+    return count;
+}
+
 static void carry_rates(merge *m, const char *source)
 {
     const ap_snapshot *old = m->update->old;
@@ -227,6 +246,7 @@ static void settle_rows(merge *m, const ap_fetch *f, ap_source_state *s, const c
     ap_offers_settle(&settle, &f->rows.offers, s, &kept);
     for (size_t i = 0; i < kept.count; i++)
         add_offer(m, &kept.items[i], true);
+    s->rows_kept += carry_other_regions(m, f);
     for (size_t i = 0; i < f->part_count; i++)
         if (f->parts[i].status == AP_PART_NOT_MODIFIED || f->parts[i].status == AP_PART_FAILED)
             s->rows_kept += carry_over(m, s->id, &f->parts[i], f->parts[i].status == AP_PART_NOT_MODIFIED ? day : NULL);

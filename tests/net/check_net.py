@@ -397,6 +397,17 @@ def a_full_page_without_link_is_continued(home):
     assert len(home.rows("-n", "0")) == 1001
 
 
+@test
+def asking_for_one_region_keeps_the_others(home):
+    dear = answers.azure([answers.azure_item(answers.A100, "eastus", 3.5)])
+    s = Server({"azure": [None, body(dear)]})
+    home.update(s.url, "--source", "azure")
+    result = home.update(s.url, "--source", "azure", "--region", "eastus", SOURCE_DATE_EPOCH=DAY_3)
+    assert result.returncode == 0 and "armRegionName%20eq%20'eastus'" in s.requests[1].target, result.stderr
+    assert near(price(home.rows(), answers.A100, region="eastus"), 3.5)
+    assert near(price(home.rows(), answers.A100, region="westeurope"), 4.75)
+
+
 # ---- content ------------------------------------------------------------------------------------------------------------
 
 def one_row(home, text, reason):
