@@ -11,6 +11,8 @@ typedef struct laying {
     ap_instance *items; /* the catalog's machines, copied, and room for new ones */
     size_t count;
     size_t old_count;
+    const ap_instance *growing; /* the machine whose list of prices was copied last, and room in the copy */
+    size_t room;
     bool always;
 } laying;
 
@@ -55,18 +57,29 @@ static void set_price(const laying *l, ap_price *price, const ap_offer *o)
     }
 }
 
-static ap_price *price_of(const laying *l, ap_instance *m, const char *region)
+/* Offers come sorted by machine, so one copy of its prices with room to grow serves all of them. */
+static void make_room(laying *l, ap_instance *m)
+{
+    if (l->growing == m && m->prices.count < l->room)
+        return;
+    l->room = m->prices.count * 2 + 8;
+    l->growing = m;
+    ap_price *more = AP_NEW_ARRAY(l->catalog->arena, ap_price, l->room);
+    if (m->prices.count)
+        memcpy(more, m->prices.items, m->prices.count * sizeof *more);
+    m->prices.items = more;
+}
+
+static ap_price *price_of(laying *l, ap_instance *m, const char *region)
 {
     for (size_t i = 0; i < m->prices.count; i++)
         if (strcmp(m->prices.items[i].region, region) == 0)
             return &m->prices.items[i];
-    ap_price *more = AP_NEW_ARRAY(l->catalog->arena, ap_price, m->prices.count + 1);
-    if (m->prices.count)
-        memcpy(more, m->prices.items, m->prices.count * sizeof *more);
-    more[m->prices.count] = (ap_price){.region = region, .on_demand = AP_UNKNOWN, .spot = AP_UNKNOWN, .reserved_1y = AP_UNKNOWN,
-                                       .reserved_3y = AP_UNKNOWN, .native = AP_UNKNOWN, .confidence = AP_CONF_READ};
-    m->prices.items = more;
-    return &more[m->prices.count++];
+    make_room(l, m);
+    ap_price *made = &m->prices.items[m->prices.count++];
+    *made = (ap_price){.region = region, .on_demand = AP_UNKNOWN, .spot = AP_UNKNOWN, .reserved_1y = AP_UNKNOWN,
+                       .reserved_3y = AP_UNKNOWN, .native = AP_UNKNOWN, .confidence = AP_CONF_READ};
+    return made;
 }
 
 static bool same_key(const ap_offer *a, const ap_offer *b)
@@ -92,7 +105,7 @@ static const ap_offer *best_of(const ap_offers *offers, size_t *i)
     return best;
 }
 
-static void lay_offer(const laying *l, ap_instance *m, const ap_offer *o)
+static void lay_offer(laying *l, ap_instance *m, const ap_offer *o)
 {
     bool everywhere = strcmp(o->region, "global") == 0 && m->prices.count > 0 && strcmp(m->prices.items[0].region, "global") != 0;
     if (!everywhere) {
