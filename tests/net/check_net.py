@@ -535,7 +535,7 @@ def a_very_large_table_takes_little_memory(home):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nConnection: close\r\n\r\n")
         connection.sendall(("\n".join(head) + "\n").encode())
         block = (line * 5000).encode()
-        for _ in range(80):
+        for _ in range(40):
             connection.sendall(block)
         connection.sendall(rest.encode())
     s = Server({"aws": [large]})
