@@ -9,7 +9,7 @@
 /* Constants of data/calibration/run.yaml, which every engine shares. */
 #define RUN_CONSTS(X)                                                                                                  \
     X(startup_s) X(evaluation_share) X(chip_hours_per_failure) X(restart_s) X(checkpoint_bytes) X(checkpoint_bytes_per_s) \
-    X(checkpoint_blocking) X(chip_power_share) X(host_power_share)
+    X(checkpoint_blocking) X(chip_power_share) X(starved_power_share) X(host_power_share)
 #define RUN_ENUM(id) RUN_##id,
 enum { RUN_CONSTS(RUN_ENUM) RUN_CONST_COUNT };
 static const char *const run_ids[] = {RUN_CONSTS(AP_CONST_ID) NULL};
@@ -107,12 +107,15 @@ static void generic_run(const ap_est_context *context, const ap_estimate *step, 
 }
 
 /* M-96: energy at the wall = chips * board power * busy share * (1 + host share) * hours * PUE. */
-static double energy_kwh(const ap_est_context *context, double hours, double pue)
+static double energy_kwh(const ap_est_context *context, const ap_estimate *step, double hours, double pue)
 {
     double consts[RUN_CONST_COUNT];
     run_constants(context, consts);
     const ap_case *job = &context->job;
-    return hours * job->chips * job->chip->tdp_w * consts[RUN_chip_power_share] * (1 + consts[RUN_host_power_share]) *
+    double busy = consts[RUN_chip_power_share];
+    if (step->bottleneck == AP_BOUND_INPUT) /* chips that wait draw little */
+        busy = fmin(busy, consts[RUN_starved_power_share]);
+    return hours * job->chips * job->chip->tdp_w * busy * (1 + consts[RUN_host_power_share]) *
            ap_or(pue, 1) / 1000;
 }
 
@@ -169,5 +172,5 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
     if (!ap_known(ret->goodput) && ret->hours_p50 > 0)
         ret->goodput = 1 - ret->overhead_s / (3600 * ret->hours_p50);
     if (!ap_known(ret->energy_kwh))
-        ret->energy_kwh = energy_kwh(context, ret->hours_p50, pue);
+        ret->energy_kwh = energy_kwh(context, step, ret->hours_p50, pue);
 }
