@@ -276,7 +276,7 @@ void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
     for (int q = 0; q < AP_Q_COUNT && engine; q++)
         context->novelty[q] = ap_est_novelty(engine, &context->job, (ap_quantity)q);
     for (int q = 0; q < AP_Q_COUNT; q++)
-        for (int known = 0; known < 2; known++) {
+        for (int known = context->job.layouts_given ? 1 : 0; known < 2; known++) {
             double low = -AP_CALIB_WIDEST, high = AP_CALIB_WIDEST;
             if (engine) {
                 ap_engine_cells cells;

@@ -56,6 +56,7 @@ typedef struct ap_case {
     const char *data_format;    /* how samples are stored ("jpeg" "webdataset" "raw"), NULL = the data set's */
     double sample_bytes;        /* of a stored sample, NaN */
     double usd_per_chip_h;      /* NaN unless the case is to be priced */
+    bool layouts_given;         /* every run comes with its micro-batch: no bands for chosen ones are looked up */
     const char *run_kind;       /* what an hours figure counts: "mlperf" (to the stop point), "card" (published, with
                                    restarts), "wall" (a log); NULL = a plan */
 } ap_case;

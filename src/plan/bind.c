@@ -166,6 +166,7 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     ap_case_clear(ret);
     bind_job(job, ret);
     ret->chip = hw->chip;
+    ret->layouts_given = ap_est_engine(ret) == AP_ENGINE_LLM || ap_est_engine(ret) == AP_ENGINE_DL;
     ret->chips = hw->chips;
     ret->chips_per_node = hw->chips_per_host;
     ret->threads = hw->threads;
