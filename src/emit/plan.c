@@ -118,8 +118,9 @@ static void take_machine(ap_emit_plan *p)
     p->cloud = instance ? instance->cloud : NULL;
     p->instance = instance ? instance->name : NULL;
     p->host_machine = instance && instance->machine ? instance->machine : p->instance;
-    /* Google's n1 machines get their cards added: n1-standard-8+1xT4. */
-    p->machine_type = p->instance ? ap_arena_strndup(p->arena, p->instance, strcspn(p->instance, "+")) : NULL;
+    /* Google's n1 machines get their cards added, AWS' capacity blocks are another way to pay: n1-standard-8+1xT4,
+     * trn1.32xlarge (capacity block). */
+    p->machine_type = p->instance ? ap_arena_strndup(p->arena, p->instance, strcspn(p->instance, "+ ")) : NULL;
     p->topology = instance ? instance->topology : NULL;
     p->region = instance && p->result->price ? p->result->price->region : NULL;
     p->pricing = ap_price_kind_name(p->result->pricing);

@@ -66,7 +66,7 @@ static bool is_listed(const ap_emit_plan *p, const char *infra)
 static const char *instance_type(const ap_result *r)
 {
     const ap_instance *instance = r->hw.instance;
-    return instance && !is_market(r) && r->hw.chip->kind != AP_CHIP_TPU && !strpbrk(instance->name, "+/") ? instance->name : NULL;
+    return instance && !is_market(r) && r->hw.chip->kind != AP_CHIP_TPU && !strpbrk(instance->name, "+/ (") ? instance->name : NULL;
 }
 
 /* Offers of the same card and count elsewhere: the task takes the first that has capacity. */
@@ -84,7 +84,8 @@ static void add_others(ap_emit_plan *p, const char *first)
         const char *cloud = r->hw.instance ? cloud_of(r->hw.instance->cloud, true) : NULL;
         bool same = r->hw.chip == p->chip_info && r->hw.hosts == p->nodes && r->hw.chips_per_host == p->chips_per_node;
         const char *infra = cloud ? infra_of(p->arena, cloud, r) : NULL;
-        if (!same || !cloud || is_listed(p, infra) || !(r->usd_per_h > 0) || r->usd_per_h > 2 * ap_or(p->usd_per_h, INFINITY))
+        bool block = r->hw.instance && strchr(r->hw.instance->name, ' '); /* booked weeks ahead */
+        if (!same || !cloud || block || is_listed(p, infra) || !(r->usd_per_h > 0) || r->usd_per_h > 2 * ap_or(p->usd_per_h, INFINITY))
             continue;
         ap_scope *item = ap_scope_item(p->scope, "others");
         ap_scope_text(item, "infra", infra);
