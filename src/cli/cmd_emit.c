@@ -95,6 +95,9 @@ static ap_doc *as_document(ap_cli *cli, const ap_emit_kind *kind, const ap_emit_
 {
     ap_arena *arena = cli->arena;
     ap_doc *doc = ap_cli_new_doc(cli, "recipe");
+    ap_value *results = ap_value_list(arena);
+    ap_value_push(arena, results, ap_view_result(arena, plan->request->search->job, plan->result));
+    ap_value_put(arena, doc->root, "results", results);
     ap_value_put(arena, doc->root, "recipe", ap_value_text(arena, kind->name));
     ap_value_put(arena, doc->root, "target", ap_value_text(arena, plan->target));
     ap_value_put(arena, doc->root, "chip", ap_value_text(arena, plan->chip));
@@ -138,9 +141,11 @@ static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *
     ap_status status = ap_emit_write(&request, kind, cli->arena, &cli->diags, &text, &plan);
     if (status != AP_OK)
         return status;
-    if (ap_cli_format(cli) == AP_FORMAT_TABLE)
-        return ap_cli_write_text(cli, text.text, text.len);
-    return ap_cli_write_doc(cli, as_document(cli, kind, plan, text.text));
+    ap_doc *doc = as_document(cli, kind, plan, text.text);
+    if (ap_cli_format(cli) != AP_FORMAT_TABLE)
+        return ap_cli_write_doc(cli, doc);
+    status = ap_cli_check_price_age(cli, doc);
+    return status == AP_OK ? ap_cli_write_text(cli, text.text, text.len) : status;
 }
 
 static ap_status run(ap_cli *cli)
@@ -162,9 +167,14 @@ static ap_status run(ap_cli *cli)
     if (!given || kind->wants_others)
         ap_search_run(&job.search);
     status = given ? take_target(cli, &job, &result) : take_rank(cli, &job, &result);
-    if (status == AP_OK)
-        replan(cli, &job, &result);
-    return status == AP_OK ? write_recipe(cli, &job, kind, &result, &settings) : status;
+    if (status != AP_OK)
+        return status;
+    replan(cli, &job, &result);
+    bool broken = ap_reasons_explain(job.search.reasons, &result);
+    status = write_recipe(cli, &job, kind, &result, &settings);
+    if (status == AP_OK && broken)
+        ap_diag_add(&cli->diags, AP_WARNING, 814, AP_NO_POS, "%s breaks a policy: see the lines 'beware' of the recipe", result.target);
+    return status == AP_OK && broken ? AP_FINDINGS : status;
 }
 
 static const ap_example examples[] = {

@@ -213,5 +213,7 @@ void ap_emit_take_guard(ap_emit_plan *p, const ap_emit_kind *kind)
         take_limit(p);
         put_guard(p);
     }
+    for (size_t i = 0; i < r->warnings.count; i++)
+        ap_emit_header(p, "beware     %s [%s]", r->warnings.items[i].message, r->warnings.items[i].id);
     ap_emit_header(p, "check      %s", kind->verify);
 }
