@@ -95,11 +95,13 @@ static const row rows[] = {
                 T("save_folder", save_dir) T("base_output_directory", save_dir) T("resume_from_checkpoint", pretrained)
                     N("dataloader_num_workers", workers) N("workers", workers) N("num_workers", workers) N("j", workers)
     /* tables, images */
-    N("rows", rows) N("n_rows", rows) N("num_rows", rows) N("features", features) N("num_features", features)
-        N("n_features", features) N("num_boost_round", trees) N("n_estimators", trees) N("num_trees", trees)
-            N("num_iterations", trees) N("max_depth", depth) N("depth", depth) N("img", image_size)
-                N("imgsz", image_size) N("img_size", image_size) N("image_size", image_size)
-                    N("resolution", image_size)};
+    N("devices", launch_per_node) N("num_gpus", launch_per_node) N("gpus", launch_per_node)
+        N("gpus_per_node", launch_per_node) N("num_nodes", launch_nodes) N("nnodes", launch_nodes) N("rows", rows)
+            N("n_rows", rows) N("num_rows", rows) N("features", features) N("num_features", features)
+                N("n_features", features) N("num_boost_round", trees) N("n_estimators", trees) N("num_trees", trees)
+                    N("num_iterations", trees) N("max_depth", depth) N("depth", depth) N("img", image_size)
+                        N("imgsz", image_size) N("img_size", image_size) N("image_size", image_size)
+                            N("resolution", image_size)};
 
 /* Switches of argparse kind: present means true, no value follows unless it is a boolean. */
 bool ap_arg_is_switch(const char *key)

@@ -36,13 +36,13 @@ static inline bool ap_jtext_stated(const ap_jtext *fact)
 #define AP_JOB_NUMS(X)                                                                                                 \
     /* machines */                                                                                                     \
     X(nodes)                                                                                                           \
-    X(slices) X(chips_per_node) X(chips_total) X(chips_per_task) X(tasks) X(tasks_per_node) X(cpus_per_task)           \
-        X(cpus_per_chip) X(cpus_per_node) X(memory_bytes) X(memory_per_cpu_bytes) X(memory_per_chip_bytes)             \
-            X(ephemeral_bytes) X(disk_bytes) X(shm_bytes) X(chip_memory_low_bytes) X(chip_memory_high_bytes)           \
-                X(time_limit_s) X(restarts) X(array_tasks) X(exclusive) X(spot) X(durable_storage) X(usd_per_h_limit)  \
-                    X(fast_network) X(runs_on_request) X(forever) X(stays_up) X(trials) X(idle_stop)                   \
-                        X(data_volume)                                            /* environment */                    \
-        X(visible_devices) X(p2p_off) X(ib_off) X(launch_blocking) X(socket_only) /* launcher */                       \
+    X(slices)                                                                                                          \
+    X(chips_per_node) X(chips_total) X(chips_per_task) X(tasks) X(tasks_per_node) X(cpus_per_task) X(cpus_per_chip)    \
+        X(cpus_per_node) X(memory_bytes) X(memory_per_cpu_bytes) X(memory_per_chip_bytes) X(ephemeral_bytes)           \
+            X(disk_bytes) X(shm_bytes) X(chip_memory_low_bytes) X(chip_memory_high_bytes) X(time_limit_s) X(restarts)  \
+                X(array_tasks) X(exclusive) X(spot) X(durable_storage) X(usd_per_h_limit) X(fast_network)              \
+                    X(runs_on_request) X(forever) X(stays_up) X(trials) X(idle_stop) X(data_volume) /* environment */  \
+        X(visible_devices) X(p2p_off) X(ib_off) X(launch_blocking) X(socket_only)                   /* launcher */     \
         X(launch_nodes) X(launch_per_node) X(launch_total) X(launch_slots) X(rendezvous) X(standalone) X(by_srun)      \
             X(srun_tasks) X(node_rank) X(multi_gpu) X(use_cpu) X(tasks_rank) /* batch and length */                    \
         X(micro_batch) X(batch_size) X(accumulation) X(global_batch) X(per_chip_batch) X(seq_len) X(steps) X(epochs)   \
@@ -58,13 +58,13 @@ static inline bool ap_jtext_stated(const ap_jtext *fact)
 
 #define AP_JOB_TEXTS(X)                                                                                                \
     X(chip)                                                                                                            \
-    X(instance) X(cloud) X(region) X(zone) X(partition) X(topology) X(tpu_type) X(image) X(name) X(schedule)           \
-        X(time_limit_text) X(restart_policy) X(runner) X(scheduler_pool) X(launcher) X(program) X(per_node_word)       \
-            X(config_file) X(deepspeed_file) X(fsdp_config_file) X(model) X(model_config) X(arch) X(model_flavor)      \
-                X(task) X(dataset) X(method) X(stage) X(adapter) X(framework) X(precision) X(mixed_precision) X(dtype) \
-                    X(torch_dtype) X(optimizer) X(recompute) X(fsdp) X(fsdp_strategy) X(distributed_type)              \
-                        X(offload_device) X(save_strategy) X(save_dir) X(duration) X(pretrained) X(searcher)           \
-                            X(input_mode)
+    X(instance)                                                                                                        \
+    X(cloud) X(region) X(zone) X(partition) X(topology) X(tpu_type) X(image) X(name) X(schedule) X(time_limit_text)    \
+        X(restart_policy) X(runner) X(scheduler_pool) X(launcher) X(program) X(per_node_word) X(config_file)           \
+            X(deepspeed_file) X(fsdp_config_file) X(model) X(model_config) X(arch) X(model_flavor) X(task) X(dataset)  \
+                X(method) X(stage) X(adapter) X(framework) X(precision) X(mixed_precision) X(dtype) X(torch_dtype)     \
+                    X(optimizer) X(recompute) X(fsdp) X(fsdp_strategy) X(distributed_type) X(offload_device)           \
+                        X(save_strategy) X(save_dir) X(duration) X(pretrained) X(searcher) X(input_mode)
 
 #define AP_JOB_FIELD(id)      id,
 #define AP_JOB_NUM_FIELD(id)  ap_jnum id;

@@ -246,7 +246,7 @@ static void find_single_process(ap_judge *j)
     double chips = job->chips_per_node.value,
            tasks = ap_or(j->f->n.tasks_per_node.value, ap_or(j->f->n.tasks.value, 1));
     bool single = is_launcher(j, "python") && ap_job_is_transformers(j) && !ap_jnum_stated(&j->f->n.visible_devices) &&
-                  tasks <= 1 && !is_tpu(j);
+                  tasks <= 1 && !is_tpu(j) && !ap_jnum_stated(&j->f->n.launch_per_node);
     if (!single || !(chips > 1) || job->format == AP_JF_AZUREML || operator_sets_rendezvous(j) ||
         job->format == AP_JF_RAY || job->format == AP_JF_DETERMINED || job->mig || job->format == AP_JF_SAGEMAKER ||
         ap_streq(job->framework, "jax") || job->nodes.value > 1)

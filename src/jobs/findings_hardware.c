@@ -281,7 +281,11 @@ static void find_build(ap_judge *j)
     const ap_chip *chip = j->job->chip;
     double sm = chip ? generation_of(chip) : AP_UNKNOWN;
     if (ap_known(sm) && image) {
-        double torch = version_after(image, "pytorch"), cuda = cuda_of(image);
+        double torch = version_after(image, "pytorch"), cuda = cuda_of(image), tag;
+        const char *colon = strrchr(image, ':'), *rest;
+        if (!ap_known(torch) && ap_contains_nocase(image, "pytorch") && colon &&
+            ap_num_parse_prefix(colon + 1, &tag, &rest) && tag < 10)
+            torch = tag; /* pytorch-training:2.3.0-gpu-py311-cu121 */
         const char *why = why_no_kernels(ap_known(torch) ? torch : version_after(image, "torch"), cuda, sm);
         const ap_pos places[] = {j->f->chips.count ? j->f->chips.items[0].pos : AP_NO_POS, j->f->t.instance.pos,
                                  j->f->t.image.pos};

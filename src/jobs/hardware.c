@@ -308,6 +308,8 @@ static void count_processes(ap_judge *j)
     ap_checkjob *job = j->job;
     double nodes = job->nodes.value;
     ap_jnum per_node = n->launch_per_node;
+    if (per_node.value <= 0)
+        per_node.value = AP_UNKNOWN; /* -1: all there are */
     bool by_total = ap_known(n->launch_total.value);
     if (ap_jtext_stated(&t->per_node_word))
         per_node = (ap_jnum){job->chips_per_node.value, t->per_node_word.pos};
@@ -323,6 +325,8 @@ static void count_processes(ap_judge *j)
                                                            : n->tasks.value / ap_or(nodes, 1);
         if (whole_node)
             per_node = (ap_jnum){job->chips_per_node.value, t->launcher.pos};
+        else if (strcmp(t->launcher.value, "mpirun") == 0 && tasks >= 1)
+            per_node = (ap_jnum){tasks, t->launcher.pos};
         else if (strcmp(t->launcher.value, "python") == 0 && ap_is(&n->by_srun) && tasks > 1)
             per_node = (ap_jnum){tasks, t->launcher.pos};
     }

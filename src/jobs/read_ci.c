@@ -130,6 +130,8 @@ static void read_workflow_job(ap_jobreader *r, const ap_node *job)
     double minutes;
     if (limit && ap_foreign_num(ap_node_text(limit), &minutes))
         ap_set_num(&r->facts->n.time_limit_s, minutes * 60, limit->pos);
+    else if (!limit && r->facts->chips.count > 0)
+        ap_set_num(&r->facts->n.time_limit_s, 6 * 3600.0, job->pos); /* GitHub ends a job after 360 minutes */
     ap_env_from_node(r, ap_node_get(job, "env"));
     for (size_t i = 0; steps && steps->kind == AP_NODE_LIST && i < steps->as.list.count; i++) {
         ap_env_from_node(r, ap_node_get(steps->as.list.items[i], "env"));

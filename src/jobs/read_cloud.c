@@ -35,6 +35,8 @@ static void read_pool(ap_jobreader *r, const ap_node *pool, double *nodes, ap_po
         value = AP_UNKNOWN;
     *nodes += value;
     *pos = replicas ? replicas->pos : pool->pos;
+    const ap_node *disk = either(pool, "diskSpec", "disk_spec");
+    ap_node_with(&r->facts->n.disk_bytes, ap_foreign_bytes_gib, either(disk, "bootDiskSizeGb", "boot_disk_size_gb"));
     ap_node_take(r, &r->facts->t.image, either(container, "imageUri", "image_uri"));
     ap_env_from_node(r, ap_node_get(container, "env"));
     ap_script_exec(r, ap_node_get(container, "command"), ap_node_get(container, "args"));

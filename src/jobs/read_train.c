@@ -265,6 +265,7 @@ void ap_read_hfconfig(ap_jobreader *r)
     const ap_node *text = ap_node_get(r->root, "text_config");
     if (text && text->kind == AP_NODE_MAP)
         check_keys(r, text);
+    ap_node_take(r, &r->facts->t.name, ap_node_get(r->root, "_name_or_path"));
     ap_node_take(r, &r->facts->t.torch_dtype, ap_node_get(r->root, "torch_dtype"));
     ap_node_take(r, &r->facts->t.arch, ap_node_get(r->root, "model_type"));
 }

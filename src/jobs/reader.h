@@ -13,8 +13,9 @@ typedef struct ap_jobreader {
     const ap_node *root; /* YAML, JSON and TOML files: the document */
     size_t *lines;       /* offset at which each line starts */
     size_t line_count;
-    int depth;        /* scripts within scripts */
-    bool array_units; /* … */
+    int depth;       /* scripts within scripts */
+    ap_text_map env; /* variables that the file sets for its commands */
+    size_t env_capacity;
 } ap_jobreader;
 
 void ap_jobreader_init(ap_jobreader *reader, ap_arena *arena, ap_jobfile *file);

@@ -55,6 +55,14 @@ void ap_env_take(ap_jobreader *reader, ap_jobfacts *facts, const char *name, con
         ap_set_num(&n->rendezvous, 1, pos);
 }
 
+/* Commands of the file see the variable. */
+static void remember(ap_jobreader *reader, const char *name, const char *value)
+{
+    if (!ap_foreign_unknown(value))
+        *AP_PUSH(reader->arena, reader->env.items, reader->env.count, reader->env_capacity) =
+            (ap_text_pair){name, value};
+}
+
 static void env_pair(ap_jobreader *reader, const char *text, ap_pos pos)
 {
     const char *equals = text ? strchr(text, '=') : NULL;
@@ -65,24 +73,23 @@ static void env_pair(ap_jobreader *reader, const char *text, ap_pos pos)
 
 void ap_env_from_node(ap_jobreader *reader, const ap_node *node)
 {
-    if (!node)
+    if (!node || node->kind == AP_NODE_SCALAR)
         return;
-    if (node->kind == AP_NODE_MAP) {
-        for (size_t i = 0; i < node->as.map.count; i++) {
-            const ap_pair *pair = &node->as.map.pairs[i];
-            const char *value = ap_node_words(reader, pair->value);
-            if (value)
-                ap_env_take(reader, reader->facts, pair->key, value, pair->key_pos);
+    bool map = node->kind == AP_NODE_MAP;
+    size_t count = map ? node->as.map.count : node->as.list.count;
+    for (size_t i = 0; i < count; i++) {
+        const ap_node *item = map ? NULL : node->as.list.items[i];
+        const char *name = map ? node->as.map.pairs[i].key : ap_node_text(ap_node_get(item, "name"));
+        const char *value = ap_node_words(reader, map ? node->as.map.pairs[i].value : ap_node_get(item, "value"));
+        const char *pair = ap_node_text(item), *equals = pair ? strchr(pair, '=') : NULL;
+        if (equals) {
+            name = ap_arena_strndup(reader->arena, pair, (size_t)(equals - pair));
+            value = equals + 1;
         }
-        return;
-    }
-    for (size_t i = 0; node->kind == AP_NODE_LIST && i < node->as.list.count; i++) {
-        const ap_node *item = node->as.list.items[i];
-        const char *name = ap_node_text(ap_node_get(item, "name")), *value = ap_node_text(ap_node_get(item, "value"));
-        if (name && value)
-            ap_env_take(reader, reader->facts, name, value, item->pos);
-        else
-            env_pair(reader, ap_node_text(item), item->pos);
+        if (!name || !value)
+            continue;
+        ap_env_take(reader, reader->facts, name, value, map ? node->as.map.pairs[i].key_pos : item->pos);
+        remember(reader, name, value);
     }
 }
 
@@ -421,13 +428,8 @@ void ap_script_read(ap_jobreader *reader, const char *text, size_t len, size_t a
     ap_shell shell;
     ap_shell_init(&shell, reader->arena, reader->file->text, reader->file->len);
     ap_script_scheduler_vars(reader, &shell);
-    const ap_node *envs = ap_node_get(reader->root, "envs");
-    for (size_t i = 0; envs && envs->kind == AP_NODE_MAP && i < envs->as.map.count; i++) {
-        const ap_node *value = envs->as.map.pairs[i].value;
-        if (value->kind == AP_NODE_SCALAR && !ap_node_is_null(value) && !ap_foreign_unknown(value->text))
-            ap_shell_set(&shell, envs->as.map.pairs[i].key, value->text, ap_jobreader_offset(reader, value->pos),
-                         false);
-    }
+    for (size_t i = 0; i < reader->env.count; i++)
+        ap_shell_set(&shell, reader->env.items[i].key, reader->env.items[i].value, SIZE_MAX, false);
     script s = {.reader = reader, .shell = &shell};
     ap_jobfacts_clear(&s.best);
     ap_shell_read(&shell, text, len, at, direct);
@@ -448,6 +450,20 @@ void ap_script_node(ap_jobreader *reader, const ap_node *node)
     ap_script_read(reader, text, strlen(text), ap_jobreader_offset(reader, node->pos), false);
 }
 
+/* Kubernetes puts variables of the container into commands: $(NAME). */
+static const char *with_env(ap_jobreader *reader, const char *text)
+{
+    const char *open = text ? strstr(text, "$(") : NULL, *close = open ? strchr(open, ')') : NULL;
+    if (!close)
+        return text;
+    for (size_t i = 0; i < reader->env.count; i++) {
+        const ap_text_pair *var = &reader->env.items[i];
+        if (strlen(var->key) == (size_t)(close - open - 2) && strncmp(open + 2, var->key, strlen(var->key)) == 0)
+            return ap_arena_printf(reader->arena, "%.*s%s%s", (int)(open - text), text, var->value, close + 1);
+    }
+    return text;
+}
+
 static void add_words(ap_jobreader *reader, ap_words *words, const ap_node *list)
 {
     if (!list)
@@ -455,7 +471,7 @@ static void add_words(ap_jobreader *reader, ap_words *words, const ap_node *list
     size_t count = list->kind == AP_NODE_LIST ? list->as.list.count : 1;
     for (size_t i = 0; i < count; i++) {
         const ap_node *item = list->kind == AP_NODE_LIST ? list->as.list.items[i] : list;
-        const char *text = ap_node_words(reader, item);
+        const char *text = with_env(reader, ap_node_words(reader, item));
         if (text)
             *AP_PUSH(reader->arena, words->items, words->count, words->capacity) =
                 (ap_word){.text = text,
