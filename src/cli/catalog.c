@@ -90,6 +90,19 @@ static ap_status lay_snapshot(ap_cli *cli)
     return AP_OK;
 }
 
+bool ap_cli_snapshot_rate(const ap_cli *cli, const char *currency, double *ret_rate, const char **ret_origin)
+{
+    for (size_t i = 0; cli->prices && i < cli->prices->rates.count; i++) {
+        const ap_rate *rate = &cli->prices->rates.items[i];
+        if (!ap_streq(rate->currency, currency) || !(rate->usd > 0))
+            continue;
+        *ret_rate = 1 / rate->usd;
+        *ret_origin = ap_arena_printf(cli->arena, "%s, %s", rate->source, rate->as_of);
+        return true;
+    }
+    return false;
+}
+
 /* --prices may also name catalog files with offers. */
 static ap_status lay_prices(ap_cli *cli)
 {

@@ -199,6 +199,9 @@ AP_CHECKED ap_status ap_cli_prices(ap_cli *cli, const struct ap_snapshot **ret_s
 /* The store: --prices when it is no file, else the user's. NULL without a home. */
 const char *ap_cli_price_store(ap_cli *cli);
 
+/* Units of a currency for one USD as the prices laid over the catalog have it, and where from; false when they do not. */
+bool ap_cli_snapshot_rate(const ap_cli *cli, const char *currency, double *ret_rate, const char **ret_origin);
+
 /* Constants of the estimator: built in or --data's, with the user's own (<user folder>/calibration) laid over. */
 struct ap_calibration;
 AP_CHECKED ap_status ap_cli_calibration(ap_cli *cli, const struct ap_calibration **ret_calibration);

@@ -25,6 +25,7 @@ static ap_value *list_paths(ap_cli *cli)
     ap_value_push(arena, paths, path_line(arena, "project file", ".accelpick.yaml"));
     ap_value_push(arena, paths, path_line(arena, "user folder", dir));
     ap_value_push(arena, paths, path_line(arena, "user file", dir ? ap_arena_printf(arena, "%s/config.yaml", dir) : NULL));
+    ap_value_push(arena, paths, path_line(arena, "price store", ap_cli_price_store(cli)));
     if (ap_cli_text(cli, AP_O_DATA))
         ap_value_push(arena, paths, path_line(arena, "data", ap_cli_text(cli, AP_O_DATA)));
     return paths;

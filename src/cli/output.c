@@ -210,7 +210,8 @@ ap_doc *ap_cli_new_doc(ap_cli *cli, const char *kind)
     return doc;
 }
 
-/* --currency with --rate, or with a rate of the configuration: `rates: {EUR: {rate: 0.92, as_of: …, source: …}}`. */
+/* --currency with --rate, with a rate of the configuration (`rates: {EUR: {rate: 0.92, as_of: …, source: …}}`), or with
+ * the one that `prices update` found. */
 static ap_status choose_currency(ap_cli *cli, ap_render_options *options)
 {
     const char *code = ap_cli_text(cli, AP_O_CURRENCY);
@@ -224,9 +225,10 @@ static ap_status choose_currency(ap_cli *cli, ap_render_options *options)
         const ap_node *entry = ap_node_get(cli->config.rates, code);
         const char *text = ap_node_text(ap_node_at(entry, "rate")), *as_of = ap_node_text(ap_node_at(entry, "as_of"));
         const char *source = ap_node_text(ap_node_at(entry, "source"));
-        if (!text || !ap_num_parse(text, &rate))
+        if (text && ap_num_parse(text, &rate))
+            origin = ap_arena_printf(cli->arena, "%s, %s", source ? source : "configuration", as_of ? as_of : "undated");
+        else if (!ap_cli_snapshot_rate(cli, code, &rate, &origin))
             return ap_cli_usage(cli, 66, "give --rate, or rates: in the configuration", "--currency %s needs a rate", code);
-        origin = ap_arena_printf(cli->arena, "%s, %s", source ? source : "configuration", as_of ? as_of : "undated");
     }
     if (!(rate > 0))
         return ap_cli_usage(cli, 66, NULL, "--rate must be above 0");

@@ -9,6 +9,7 @@
 #define HOURS_PER_MONTH 730.0
 #define WEEKS_PER_YEAR  52.18
 #define GB              1e9
+#define MOST_IN_ONE_PIECE 5.0 /* expected interruptions of a run without checkpoints: thirty times its hours, then it counts as endless */
 
 const char *const ap_bill_item_names[AP_BILL_COUNT] = {"compute",     "boot and image pull",        "interruptions", "billing step", "storage", "egress",
                                                        "electricity", "depreciation of the machine", "upkeep"};
@@ -30,7 +31,7 @@ double ap_bill_interrupted_h(double hours, double rate, double lost_h, double re
         double stays = 1 - rate * lost_h;
         return stays > 0.02 ? hours / stays : (double)INFINITY;
     }
-    return rate * hours < 20 ? (exp(rate * hours) - 1) * (1 / rate + restart_h) : (double)INFINITY;
+    return rate * hours < MOST_IN_ONE_PIECE ? (exp(rate * hours) - 1) * (1 / rate + restart_h) : (double)INFINITY;
 }
 
 static double month_share(const ap_plan_constants *k, const char *band)

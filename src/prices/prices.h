@@ -19,6 +19,7 @@ typedef struct ap_offer { /* one price of one machine in one region */
     const char *cloud, *instance, *region;
     const char *chip;                     /* catalog id; NULL: not (yet) known */
     const char *raw_chip;                 /* as the source spells it */
+    const char *form;                     /* SXM5, PCIe: told apart from the name; not stored */
     double count, vcpus, host_bytes, chip_bytes;
     int kind;                             /* ap_price_kind */
     double usd_per_h;                     /* NaN: no exchange rate */

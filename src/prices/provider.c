@@ -96,6 +96,7 @@ static const ap_field fields_fields[] = {
     NEED("instance", instance, "Name of the machine type."),
     TEXT("instance_cut", instance_cut, "Ending that is no part of the name."),
     TEXT("chip", chip, "The chip as the source spells it; absent: the machine's name tells."),
+    TEXT("chip_form", chip_form, "Its form (SXM5, PCIe), where that stands apart from the name."),
     TEXT("count", count, "Chips in the machine: a number, or a fraction such as 1/2."),
     TEXT("vcpus", vcpus, "vCPUs."),
     TEXT("host_memory", host_memory, "Memory of the machine."),

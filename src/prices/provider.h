@@ -49,7 +49,7 @@ typedef struct ap_price_family { /* machines whose price is made of parts (adapt
 } ap_price_family;
 
 typedef struct ap_price_fields {
-    const char *cloud, *instance, *instance_cut, *chip, *count, *vcpus, *host_memory, *chip_memory, *regions, *region;
+    const char *cloud, *instance, *instance_cut, *chip, *chip_form, *count, *vcpus, *host_memory, *chip_memory, *regions, *region;
     double host_memory_scale, chip_memory_scale; /* bytes per unit of the answer */
     signed char chip_memory_total;               /* memory of all chips together */
 } ap_price_fields;

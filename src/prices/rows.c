@@ -24,6 +24,7 @@ static void fill_machine(ap_row_sink *sink, const ap_record *record, ap_offer *o
     size_t cut = name && f->instance_cut && ap_ends_with(name, f->instance_cut) ? strlen(f->instance_cut) : 0;
     offer->instance = name ? ap_arena_strndup(sink->arena, name, strlen(name) - cut) : NULL;
     offer->raw_chip = copy(sink, ap_record_text(record, f->chip));
+    offer->form = copy(sink, ap_record_text(record, f->chip_form));
     offer->count = f->count ? ap_record_number(record, f->count) : AP_UNKNOWN;
     offer->vcpus = ap_record_number(record, f->vcpus);
     offer->host_bytes = scaled(record, f->host_memory, f->host_memory_scale);

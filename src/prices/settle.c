@@ -2,6 +2,7 @@
  * refused, one that is hardly possible is kept aside. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/num.h"
 #include "base/text.h"
@@ -73,13 +74,27 @@ static bool clean_text(const char *text)
 
 /* ---- chips ------------------------------------------------------------------------------------------------------- */
 
-/* Of several chips that a spelling may mean, the one whose memory the row tells; NULL when that leaves a choice. */
-static const ap_chip *by_memory(const ap_chip_match *match, double bytes)
+static bool fits_memory(const ap_chip *chip, double bytes)
+{
+    return !ap_known(bytes) || (chip->memory.size > 0 && fabs(bytes / chip->memory.size - 1) <= MEMORY_TOLERANCE);
+}
+
+/* "SXM5" and "PCIe" stand in the ids of chips that come in both forms. */
+static bool fits_form(const ap_chip *chip, const char *form)
+{
+    static const char *const forms[] = {"sxm", "pcie", "nvl", "oam"};
+    for (size_t i = 0; form && i < sizeof forms / sizeof *forms; i++)
+        if (strncasecmp(form, forms[i], strlen(forms[i])) == 0)
+            return strstr(chip->id, forms[i]) != NULL;
+    return true;
+}
+
+/* Of several chips that a spelling may mean, the one whose memory and form the row tells; NULL when that leaves a choice. */
+static const ap_chip *by_row(const ap_chip_match *match, const ap_offer *o)
 {
     const ap_chip *only = NULL;
-    for (size_t i = 0; i < match->choice_count && ap_known(bytes); i++) {
-        double size = match->choices[i]->memory.size;
-        if (!(size > 0) || fabs(bytes / size - 1) > MEMORY_TOLERANCE)
+    for (size_t i = 0; i < match->choice_count && (ap_known(o->chip_bytes) || o->form); i++) {
+        if (!fits_memory(match->choices[i], o->chip_bytes) || !fits_form(match->choices[i], o->form))
             continue;
         if (only)
             return NULL;
@@ -125,7 +140,7 @@ static void name_chip(settling *s, ap_offer *o)
         if (!ap_known(o->count))
             o->count = match.count;
     }
-    const ap_chip *chip = match.chip ? match.chip : by_memory(&match, o->chip_bytes);
+    const ap_chip *chip = match.chip ? match.chip : by_row(&match, o);
     if (chip) {
         o->chip = chip->id;
         return;

@@ -114,6 +114,7 @@ def every_source_answers(home):
     assert near(price(rows, "h100-380"), 2.8 * 1.25)
     assert near(price(rows, "1x-RTX 4090"), 0.35)                       # median of three offers
     assert near(price(rows, "epyc-genoa-l40s-1gpu"), 0.87 + 4 * 0.002 + 8 * 0.003)
+    assert next(r for r in rows if r["source"] == "primeintellect")["chip"] == "h100-sxm5-80gb"  # H100_80GB, socket SXM5
     assert near(price(rows, "a2-highgpu-1g", source="gcp"), 2.9 + 12 * 0.03 + 85 * 0.004)
 
 
@@ -357,6 +358,13 @@ def mirror_is_asked_when_the_first_host_fails(home):
 
 
 # ---- conditional requests -----------------------------------------------------------------------------------------------
+
+@test
+def euros_are_shown_at_the_rate_that_was_fetched(home):
+    home.update(Server().url, "--source", "ecb")
+    shown = home.run("estimate", "--model", "resnet50", "--samples", "1M", "--on", "aws/g5.xlarge@us-east-1", "--currency", "EUR")
+    assert shown.returncode == 0 and "0.8 EUR for one USD (ecb, 2026-11-27)" in shown.stdout, shown.stdout + shown.stderr
+
 
 @test
 def not_modified_keeps_the_rows(home):
