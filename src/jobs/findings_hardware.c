@@ -202,7 +202,7 @@ static void find_precision(ap_judge *j)
     const ap_checkjob *job = j->job;
     size_t without = 0;
     const ap_chip *worst = NULL;
-    if (job->precision != AP_PREC_BF16 && job->precision != AP_PREC_FP8 && job->precision != AP_PREC_FP16)
+    if (job->precision != AP_PREC_BF16 && job->precision != AP_PREC_FP8) /* fp16 is stored everywhere */
         return;
     if (ap_jnum_stated(&j->f->n.bf16) && !ap_known(j->f->n.bf16.value))
         return;

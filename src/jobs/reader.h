@@ -103,6 +103,7 @@ void ap_script_exec(ap_jobreader *reader, const ap_node *command, const ap_node 
 void ap_launch_read(ap_jobreader *reader, ap_shell *shell, const ap_word *words, size_t count, ap_jobfacts *facts);
 /* An environment variable. */
 void ap_env_take(ap_jobreader *reader, ap_jobfacts *facts, const char *name, const char *value, ap_pos pos);
+void ap_env_pair(ap_jobreader *reader, const char *text, ap_pos pos); /* NAME=VALUE */
 void ap_env_from_node(ap_jobreader *reader, const ap_node *node); /* map, list of NAME=VALUE, list of {name, value} */
 
 /* -- readers

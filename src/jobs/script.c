@@ -18,81 +18,6 @@ typedef struct script {
     ap_jobfacts srun; /* options of srun */
 } script;
 
-/* -- environment
- * -------------------------------------------------------------------------------------------------------- */
-
-static double count_devices(const char *value)
-{
-    double count = *value ? 1 : 0;
-    if (ap_foreign_unknown(value) || strcasecmp(value, "all") == 0)
-        return AP_UNKNOWN;
-    for (const char *p = value; *p; p++)
-        count += *p == ',';
-    return count;
-}
-
-void ap_env_take(ap_jobreader *reader, ap_jobfacts *facts, const char *name, const char *value, ap_pos pos)
-{
-    ap_jobnums *n = &facts->n;
-    if (strcmp(name, "NCCL_P2P_DISABLE") == 0)
-        ap_take_flag(&n->p2p_off, value, pos);
-    else if (strcmp(name, "NCCL_IB_DISABLE") == 0)
-        ap_take_flag(&n->ib_off, value, pos);
-    else if (strcmp(name, "CUDA_LAUNCH_BLOCKING") == 0 || strcmp(name, "HIP_LAUNCH_BLOCKING") == 0)
-        ap_take_flag(&n->launch_blocking, value, pos);
-    else if (strcmp(name, "NCCL_NET") == 0)
-        ap_set_num(&n->socket_only, strcasecmp(value, "Socket") == 0, pos);
-    else if (strcmp(name, "NCCL_SHM_DISABLE") == 0 && ap_foreign_bool(value) == 1)
-        ap_set_num(&n->p2p_off, 1, pos);
-    else if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 || strcmp(name, "HIP_VISIBLE_DEVICES") == 0 ||
-             strcmp(name, "ROCR_VISIBLE_DEVICES") == 0)
-        ap_set_num(&n->visible_devices, count_devices(value), pos);
-    else if (strcmp(name, "NCCL_IB_HCA") == 0 || strcmp(name, "FI_PROVIDER") == 0)
-        ap_set_num(&n->fast_network, 1, pos);
-    else if (strcmp(name, "ACCELERATE_MIXED_PRECISION") == 0)
-        ap_take_text(reader, &facts->t.mixed_precision, value, pos);
-    else if (strcmp(name, "MASTER_ADDR") == 0)
-        ap_set_num(&n->rendezvous, 1, pos);
-}
-
-/* Commands of the file see the variable. */
-static void remember(ap_jobreader *reader, const char *name, const char *value)
-{
-    if (!ap_foreign_unknown(value))
-        *AP_PUSH(reader->arena, reader->env.items, reader->env.count, reader->env_capacity) =
-            (ap_text_pair){name, value};
-}
-
-static void env_pair(ap_jobreader *reader, const char *text, ap_pos pos)
-{
-    const char *equals = text ? strchr(text, '=') : NULL;
-    if (equals)
-        ap_env_take(reader, reader->facts, ap_arena_strndup(reader->arena, text, (size_t)(equals - text)), equals + 1,
-                    pos);
-}
-
-void ap_env_from_node(ap_jobreader *reader, const ap_node *node)
-{
-    if (!node || node->kind == AP_NODE_SCALAR)
-        return;
-    bool map = node->kind == AP_NODE_MAP;
-    size_t count = map ? node->as.map.count : node->as.list.count;
-    for (size_t i = 0; i < count; i++) {
-        const ap_node *item = map ? NULL : node->as.list.items[i];
-        const char *name = map ? node->as.map.pairs[i].key : ap_node_text(ap_node_get(item, "name"));
-        const char *value = ap_node_words(reader, map ? node->as.map.pairs[i].value : ap_node_get(item, "value"));
-        const char *pair = ap_node_text(item), *equals = pair ? strchr(pair, '=') : NULL;
-        if (equals) {
-            name = ap_arena_strndup(reader->arena, pair, (size_t)(equals - pair));
-            value = equals + 1;
-        }
-        if (!name || !value)
-            continue;
-        ap_env_take(reader, reader->facts, name, value, map ? node->as.map.pairs[i].key_pos : item->pos);
-        remember(reader, name, value);
-    }
-}
-
 static void set_var(ap_jobreader *reader, ap_shell *shell, const char *name, double value)
 {
     if (ap_known(value))
@@ -314,7 +239,7 @@ static size_t unwrap(script *s, const ap_word *words, size_t count)
     if (strcmp(name, "env") == 0) {
         size_t i = skip_options(words, count, 1, env_valued);
         for (; i < count && strchr(words[i].text, '='); i++)
-            env_pair(s->reader, words[i].text, ap_jobreader_pos(s->reader, words[i].at));
+            ap_env_pair(s->reader, words[i].text, ap_jobreader_pos(s->reader, words[i].at));
         return i;
     }
     return 0;
@@ -394,7 +319,7 @@ static void read_assigns(script *s, const ap_words *assigns)
     for (size_t i = 0; i < assigns->count; i++) {
         const ap_word *word = &assigns->items[i];
         ap_pos pos = ap_jobreader_pos(s->reader, word->at);
-        env_pair(s->reader, word->text, pos);
+        ap_env_pair(s->reader, word->text, pos);
         const char *equals = strchr(word->text, '=');
         if (!word->unknown && ap_foreign_placeholder(equals + 1))
             ap_jobreader_find(s->reader, AP_FAULT_PLACEHOLDER_LEFT, pos, "%s is still to be filled in", word->text)
