@@ -37,6 +37,11 @@ static const ap_finding *bind_precision(const ap_job *job, const ap_chip *chip, 
     ret->base_precision = job->base_precision;
     if (ap_known(ap_chip_peak(chip, (ap_precision)ret->precision)))
         return NULL;
+    /* Frameworks emulate bf16 on older GPUs: it fits or not as fp16 does, and rule AP2002 says that it is slow. */
+    if (ret->precision == AP_PREC_BF16 && chip->kind == AP_CHIP_GPU && ap_known(chip->peak.fp16)) {
+        ret->precision = AP_PREC_FP16;
+        return NULL;
+    }
     return refuse(arena, "AP2001",
                   ap_arena_printf(arena, "%s has no %s units", chip->name, ap_precision_name((ap_precision)ret->precision)));
 }

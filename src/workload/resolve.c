@@ -385,7 +385,7 @@ static void resolve_settings(resolver *r)
         job->base_precision = AP_PREC_NF4;
         ap_job_assume(job, "base_precision", "usual for qlora", "nf4");
     }
-    job->optimizer = w->optimizer;
+    job->optimizer = w->optimizer == AP_OPT_ADAM ? AP_OPT_ADAMW : w->optimizer;
     job->objective = w->objective >= 0 ? w->objective : AP_BY_BALANCED;
     job->lora_rank = w->lora.rank;
     job->lora_target_count = (double)w->lora.targets.count;

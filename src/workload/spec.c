@@ -30,8 +30,9 @@ static const struct {
 #define WHOLE(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 1, .max = 1e9, .doc = text}
 #define NONE_OR(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 0, .max = 1e9, .doc = text}
 static const ap_field spec_fields[] = {
-    {.key = "class", .type = AP_T_ENUM, .offset = OFF(class_index), .flags = AP_F_REQUIRED, .names = class_names,
-     .doc = "Architecture class."},
+    {.key = "class", .type = AP_T_ENUM, .offset = OFF(class_index), .names = class_names, .doc = "Architecture class."},
+    {.key = "family", .type = AP_T_ENUM, .offset = OFF(class_index), .flags = AP_F_HIDDEN, .names = class_names,
+     .doc = "The same as class."},
     SIZE(params, "Parameters, such as 8.03B."), SIZE(active_params, "Parameters used per token (mixture of experts)."),
     WHOLE(layers, "Transformer layers."), WHOLE(enc_layers, "Encoder layers."), WHOLE(dec_layers, "Decoder layers."),
     WHOLE(hidden, "Model width."), WHOLE(head_dim, "Width of one attention head."), WHOLE(ffn, "Width of the MLP."),
@@ -147,6 +148,11 @@ ap_status ap_model_spec_load(const ap_node *node, ap_arena *arena, ap_diags *dia
     ap_status status = ap_schema_load(&ap_model_spec_object, node, &spec, arena, diags);
     if (status != AP_OK)
         return status;
+    if (spec.class_index < 0) {
+        ap_diag_add(diags, AP_ERROR, 202, node->pos, "model: missing key 'class'")->hint =
+            "decoder, encoder, moe, cnn, vit, unet, gbdt … (accelpick catalog schema model)";
+        return AP_BAD_INPUT;
+    }
     ap_schema_clear(&ap_model_object, ret);
     copy_spec(&spec, ret);
     ret->pos = node->pos;

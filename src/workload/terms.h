@@ -35,7 +35,8 @@ typedef enum ap_optimizer {
     AP_OPT_ADAGRAD,
     AP_OPT_LAMB,
     AP_OPT_GALORE,
-    AP_OPT_NONE
+    AP_OPT_NONE,
+    AP_OPT_ADAM /* a spelling: the job has AP_OPT_ADAMW, whose states and work are the same */
 } ap_optimizer;
 
 /* Bits: what is kept in host memory. */
