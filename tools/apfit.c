@@ -373,9 +373,9 @@ static void read_options(int argc, char **argv, settings *set)
         else if (!strcmp(argv[i], "--domain"))
             set->domains = value_of(argc, argv, &i);
         else if (!strcmp(argv[i], "--worst"))
-            set->worst = atoi(value_of(argc, argv, &i));
+            set->worst = (int)strtol(value_of(argc, argv, &i), NULL, 10);
         else if (!strcmp(argv[i], "--iterations"))
-            set->iterations = atoi(value_of(argc, argv, &i));
+            set->iterations = (int)strtol(value_of(argc, argv, &i), NULL, 10);
         else if (!strcmp(argv[i], "--write"))
             set->write = true;
         else if (!strcmp(argv[i], "--write-widths")) /* bands only: constants stay as they are */

@@ -123,6 +123,11 @@ static ap_status load(ap_cli *cli)
     if (dir) {
         ap_cli_say(cli, "reads the catalog from %s", dir);
         status = ap_catalog_load_dir(dir, cli->arena, &cli->diags, &cli->catalog);
+        if (status == AP_OK && cli->catalog->chips.count == 0) {
+            ap_diag_add(&cli->diags, AP_ERROR, 709, AP_NO_POS, "--data: there are no chips in '%s'", dir)->hint =
+                "a folder like the project's data/, with chips/, offers/, models/ …";
+            status = AP_BAD_DATA;
+        }
     } else {
         cli->catalog = ap_catalog_builtin(cli->arena);
     }

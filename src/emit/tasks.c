@@ -85,7 +85,7 @@ static void add_others(ap_emit_plan *p, const char *first)
         bool same = r->hw.chip == p->chip_info && r->hw.hosts == p->nodes && r->hw.chips_per_host == p->chips_per_node;
         const char *infra = cloud ? infra_of(p->arena, cloud, r) : NULL;
         bool block = r->hw.instance && strchr(r->hw.instance->name, ' '); /* booked weeks ahead */
-        if (!same || !cloud || block || is_listed(p, infra) || !(r->usd_per_h > 0) || r->usd_per_h > 2 * ap_or(p->usd_per_h, INFINITY))
+        if (!same || !cloud || block || is_listed(p, infra) || !(r->usd_per_h > 0) || r->usd_per_h > 2 * ap_or(p->usd_per_h, HUGE_VAL))
             continue;
         ap_scope *item = ap_scope_item(p->scope, "others");
         ap_scope_text(item, "infra", infra);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ static ap_sparse_rows compact(const fit_state *s, ap_arena *scratch)
 {
     const ap_sparse_rows *p = &s->fit->pattern;
     size_t rows = p->row_count, at = 0;
+    assert(p->starts);
     size_t *starts = AP_NEW_ARRAY(scratch, size_t, rows + 1);
     unsigned *columns = AP_NEW_ARRAY(scratch, unsigned, p->starts[rows] + 1);
     double *values = AP_NEW_ARRAY(scratch, double, p->starts[rows] + 1);

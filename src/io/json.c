@@ -2,6 +2,7 @@
  * here against RFC 8259; cJSON then builds the tree from a text that is known to be good. */
 #include "io/json.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -207,6 +208,7 @@ static void check_duplicates(scanner *s, const cJSON *node, size_t *key)
         ap_keyset_init(&seen);
     for (const cJSON *child = node->child; child; child = child->next) {
         if (cJSON_IsObject(node)) {
+            assert(s->key_offsets); /* a key of cJSON's was a key of the scanner's */
             size_t offset = s->key_offsets[(*key)++];
             size_t first = ap_keyset_add(&seen, child->string, offset);
             if (first != AP_KEYSET_NEW) {

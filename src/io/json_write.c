@@ -18,7 +18,7 @@ static void break_line(ap_json_writer *w)
     if (w->indent == 0)
         return;
     ap_sbuf_add_char(w->out, '\n');
-    ap_sbuf_add_repeat(w->out, ' ', (size_t)(w->indent * w->depth));
+    ap_sbuf_add_repeat(w->out, ' ', (size_t)w->indent * (size_t)w->depth);
 }
 
 /* What stands between the previous token and this value or key. */

@@ -1,5 +1,6 @@
 #include "io/yaml.h"
 
+#include <assert.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -121,8 +122,10 @@ static void close_collection(ap_yaml_reader *r)
 {
     ap_yaml_frame *frame = &r->frames[r->depth - 1]; /* libyaml pairs starts and ends */
     ap_node *node = frame->node;
+    assert(node);
     ap_pair *pairs = r->pending ? r->pending + frame->first_pending : NULL;
     size_t count = r->pending_count - frame->first_pending;
+    assert(pairs || count == 0);
     if (node->kind == AP_NODE_LIST) {
         node->as.list.items = AP_NEW_ARRAY(r->arena, ap_node *, count);
         for (size_t i = 0; i < count; i++)

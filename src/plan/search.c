@@ -305,7 +305,7 @@ static void search_instance(ap_search *search, const ap_instance *instance, cons
     const ap_finding *why = missed->refused                 ? missed->refused
                             : missed->est.error             ? over(search, "AP8021", missed->est.error)
                                                             : does_not_fit(search, missed);
-    double nearness = missed->refused || missed->est.error ? (double)INFINITY : missed->est.peak_bytes / missed->est.capacity_bytes;
+    double nearness = missed->refused || missed->est.error ? (double)HUGE_VAL : missed->est.peak_bytes / missed->est.capacity_bytes;
     reject(search, name, why, nearness);
 }
 
@@ -327,7 +327,7 @@ static void search_rig(ap_search *search, const ap_rig *rig)
     const ap_plan *plan = ap_search_plan(search, &hw);
     if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT) {
         const ap_finding *why = plan->refused ? plan->refused : plan->est.error ? over(search, "AP8021", plan->est.error) : does_not_fit(search, plan);
-        reject(search, name, why, INFINITY);
+        reject(search, name, why, HUGE_VAL);
         return;
     }
     ap_result result = {.hw = hw, .target = name};

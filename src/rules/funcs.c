@@ -191,7 +191,7 @@ static const char *text_of_double(double value, ap_arena *arena)
             break;
     }
     char *exponent_text = strchr(digits, 'e');
-    int exponent = atoi(exponent_text + 1), places = (int)strcspn(digits, "e") - (digits[0] == '-' ? 1 : 0) - 2;
+    int exponent = (int)strtol(exponent_text + 1, NULL, 10), places = (int)strcspn(digits, "e") - (digits[0] == '-' ? 1 : 0) - 2;
     if (value != 0 && (exponent < -4 || exponent >= 6))
         return ap_arena_strdup(arena, digits);
     int decimals = (places > 0 ? places : 0) - exponent;
