@@ -171,6 +171,8 @@ typedef struct ap_checkjob {
     bool estimated;
     ap_result result;      /* on `chip`, or on the first that the job may land on */
     ap_result per_chip[8]; /* on each of `chips` */
+    ap_result cheaper;     /* another GPU, the same number, where that saves a quarter or more */
+    bool has_cheaper;
     double reference_h;    /* hours on the chips named, or on one A100 where none is; NaN */
     double worst_case_usd; /* limit x (restarts + 1) x array tasks x price; NaN */
     ap_jobfindings findings;

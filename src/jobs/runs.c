@@ -304,6 +304,47 @@ static void estimate_best(ap_judge *j)
     job->estimated = true;
 }
 
+/* Is the chip rented in boxes of this many? */
+static bool is_offered(const ap_judge *j, const ap_chip *chip, double per_node)
+{
+    const ap_catalog *catalog = j->request->catalog;
+    for (size_t i = 0; i < catalog->instances.count; i++) {
+        const ap_instance *instance = &catalog->instances.items[i];
+        if (strcmp(instance->chip, chip->id) == 0 && fabs(instance->chip_count - per_node) < 0.5 &&
+            !ap_streq(instance->market, "free") && !ap_streq(instance->market, "notebook") &&
+            !ap_streq(instance->market, "marketplace"))
+            return true;
+    }
+    return false;
+}
+
+/* The same number of another GPU that does the job for three quarters of the money or less, within the limit and not
+ * more than twice as slowly. */
+static void find_cheaper(ap_judge *j)
+{
+    enum { WORTH_USD = 2 };
+    ap_checkjob *job = j->job;
+    const ap_catalog *catalog = j->request->catalog;
+    double cost = job->result.cost_p50, hours = job->result.hours_p50, best = 0.75 * cost;
+    double limit = fmin(2 * hours, ap_or(job->time_limit_h, (double)INFINITY));
+    if (!(cost > WORTH_USD) || job->resolved.unknown_run || job->result.plan->hw.chip->kind != AP_CHIP_GPU)
+        return;
+    for (size_t i = 0; i < catalog->chips.count; i++) {
+        const ap_chip *chip = &catalog->chips.items[i];
+        ap_result other;
+        if (chip->kind != AP_CHIP_GPU || chip == job->result.plan->hw.chip ||
+            !is_offered(j, chip, job->chips_per_node.value))
+            continue;
+        evaluate(j, chip, job->chip_total, job->nodes.value, &other);
+        bool fits = !other.plan->est.error && other.plan->est.verdict == AP_FITS && !other.plan->refused;
+        if (fits && other.cost_p50 < best && other.hours_p50 <= limit) {
+            best = other.cost_p50;
+            job->cheaper = other;
+            job->has_cheaper = true;
+        }
+    }
+}
+
 void ap_estimate_job(ap_judge *j)
 {
     ap_checkjob *job = j->job;
@@ -333,6 +374,8 @@ void ap_estimate_job(ap_judge *j)
     const ap_plan *plan = job->result.plan;
     if (!plan->est.error)
         job->reference_h = plan->run.hours_p50;
+    if (!plan->est.error && plan->est.verdict != AP_DOES_NOT_FIT && active >= job->chip_total)
+        find_cheaper(j);
     double times =
         (ap_or(j->f->n.restarts.value, 0) + 1) * ap_or(j->f->n.array_tasks.value, 1) * ap_or(j->f->n.trials.value, 1);
     job->worst_case_usd = job->time_limit_h * job->result.usd_per_h * times;

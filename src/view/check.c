@@ -177,6 +177,18 @@ static ap_value *one_job(ap_doc *doc, ap_value *rows, const ap_checkjob *job, ap
     ap_put_text(arena, map, "hardware", hardware_words(arena, job));
     ap_put_text(arena, map, "verdict", worst < 0 ? "ok" : ap_severity_name((ap_severity)worst));
     ap_put_num(arena, map, "worst_case_usd", job->worst_case_usd);
+    if (job->has_cheaper && worst < (int)AP_ERROR) {
+        ap_value *cheaper = ap_value_map(arena);
+        ap_put_text(arena, cheaper, "target", job->cheaper.target);
+        ap_put_text(arena, cheaper, "priced_from", job->cheaper.priced_from);
+        ap_put_num(arena, cheaper, "time_h", job->cheaper.hours_p50);
+        ap_put_num(arena, cheaper, "cost_usd", job->cheaper.cost_p50);
+        ap_value_put(arena, map, "cheaper", cheaper);
+        if (!rows)
+            ap_doc_paragraph(doc, "%s: %s does it for about %.3g USD in %.3g h, instead of %.3g USD in %.3g h.",
+                             job->id, job->cheaper.target, job->cheaper.cost_p50, job->cheaper.hours_p50,
+                             job->result.cost_p50, job->result.hours_p50);
+    }
     return map;
 }
 
