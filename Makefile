@@ -27,7 +27,7 @@ LIBS := -lyaml -lcjson -lpcre2-8 -lz -lm -pthread
 ifdef NO_CURL
 DEFS += -DAP_NO_CURL
 else
-LIBS += -lcurl
+LIBS += -ldl
 endif
 
 LIB_SRC := $(filter-out src/cli/% src/catalog/builtin.c,$(sort $(wildcard src/*/*.c)))

@@ -26,6 +26,7 @@ void ap_transport_get(const ap_http_request *request, ap_arena *arena, ap_http_a
 
 #include <ctype.h>
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <time.h>
 
@@ -33,11 +34,55 @@ void ap_transport_get(const ap_http_request *request, ap_arena *arena, ap_http_a
 
 #define QUIET_BYTES_PER_S 1024.0
 
+#ifdef __APPLE__
+#define CURL_LIBRARY "libcurl.4.dylib"
+#else
+#define CURL_LIBRARY "libcurl.so.4"
+#endif
+
+/* libcurl is loaded when an update asks for it, not when the program starts: it brings some thirty libraries, whose
+ * loading would take longer than most answers (docs/adr/0010-libcurl-on-demand.md). */
+typedef struct curl_api {
+    CURLcode (*global_init)(long);
+    CURL *(*easy_init)(void);
+    CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
+    CURLcode (*easy_perform)(CURL *);
+    CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
+    void (*easy_cleanup)(CURL *);
+    const char *(*easy_strerror)(CURLcode);
+    struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
+    void (*slist_free_all)(struct curl_slist *);
+} curl_api;
+
+/* Every function or none; the library stays loaded until the program ends. */
+static bool load_curl(curl_api *api)
+{
+    void *library = dlopen(CURL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const struct {
+        const char *name;
+        void *slot;
+    } functions[] = {
+        {"curl_global_init", &api->global_init},   {"curl_easy_init", &api->easy_init},
+        {"curl_easy_setopt", &api->easy_setopt},   {"curl_easy_perform", &api->easy_perform},
+        {"curl_easy_getinfo", &api->easy_getinfo}, {"curl_easy_cleanup", &api->easy_cleanup},
+        {"curl_easy_strerror", &api->easy_strerror}, {"curl_slist_append", &api->slist_append},
+        {"curl_slist_free_all", &api->slist_free_all},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *function = library ? dlsym(library, functions[i].name) : NULL;
+        if (!function)
+            return false;
+        memcpy(functions[i].slot, &function, sizeof function); /* ISO C has no cast for this */
+    }
+    return true;
+}
+
 typedef struct transfer {
     const ap_http_request *request;
     ap_http_answer *answer;
     ap_arena *arena;
     CURL *curl;
+    const curl_api *api;
     double window_start_s; /* of the present low-speed window */
     curl_off_t window_bytes;
     bool quiet, packed;
@@ -45,12 +90,14 @@ typedef struct transfer {
 
 ap_status ap_transport_start(void)
 {
-    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? AP_OK : AP_IO;
+    curl_api api;
+    return load_curl(&api) && api.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? AP_OK : AP_IO;
 }
 
 bool ap_transport_available(void)
 {
-    return true;
+    curl_api api;
+    return load_curl(&api);
 }
 
 static double now_s(void)
@@ -78,7 +125,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context)
         return 0;
     }
     if (t->answer->status == 0)
-        curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->answer->status);
+        t->api->easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->answer->status);
     if (t->answer->status != 200) {
         keep_head(t->answer, bytes, len);
         return len;
@@ -183,7 +230,7 @@ static const char *explain(const transfer *t, CURLcode code)
     default:
         break;
     }
-    strncpy(text, curl_easy_strerror(code), sizeof text - 1);
+    strncpy(text, t->api->easy_strerror(code), sizeof text - 1);
     text[sizeof text - 1] = '\0';
     return ap_arena_printf(t->arena, "%s (libcurl %d)", text, (int)code);
 }
@@ -216,33 +263,34 @@ static void set_options(transfer *t, struct curl_slist *headers, const char *pro
 {
     const ap_http_request *r = t->request;
     CURL *c = t->curl;
-    curl_easy_setopt(c, CURLOPT_URL, r->url);
-    curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, protocols);
-    curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "https");
-    curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
-    curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(c, CURLOPT_USERAGENT, "accelpick/" AP_VERSION);
-    curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(r->connect_s * 1000));
-    curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(r->total_s * 1000));
-    curl_easy_setopt(c, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->max_bytes);
-    curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
-    curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(c, CURLOPT_HEADERDATA, t);
-    curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(c, CURLOPT_XFERINFODATA, t);
+    CURLcode (*set)(CURL *, CURLoption, ...) = t->api->easy_setopt;
+    set(c, CURLOPT_URL, r->url);
+    set(c, CURLOPT_PROTOCOLS_STR, protocols);
+    set(c, CURLOPT_REDIR_PROTOCOLS_STR, "https");
+    set(c, CURLOPT_FOLLOWLOCATION, 0L);
+    set(c, CURLOPT_NOSIGNAL, 1L);
+    set(c, CURLOPT_ACCEPT_ENCODING, "");
+    set(c, CURLOPT_SSL_VERIFYPEER, 1L);
+    set(c, CURLOPT_SSL_VERIFYHOST, 2L);
+    set(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    set(c, CURLOPT_USERAGENT, "accelpick/" AP_VERSION);
+    set(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(r->connect_s * 1000));
+    set(c, CURLOPT_TIMEOUT_MS, (long)(r->total_s * 1000));
+    set(c, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->max_bytes);
+    set(c, CURLOPT_HTTPHEADER, headers);
+    set(c, CURLOPT_WRITEFUNCTION, on_body);
+    set(c, CURLOPT_WRITEDATA, t);
+    set(c, CURLOPT_HEADERFUNCTION, on_header);
+    set(c, CURLOPT_HEADERDATA, t);
+    set(c, CURLOPT_NOPROGRESS, 0L);
+    set(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+    set(c, CURLOPT_XFERINFODATA, t);
     if (r->body)
-        curl_easy_setopt(c, CURLOPT_POSTFIELDS, r->body);
+        set(c, CURLOPT_POSTFIELDS, r->body);
     else if (r->method && strcmp(r->method, "POST") == 0)
-        curl_easy_setopt(c, CURLOPT_POSTFIELDS, "");
+        set(c, CURLOPT_POSTFIELDS, "");
     if (ca_file(r))
-        curl_easy_setopt(c, CURLOPT_CAINFO, ca_file(r));
+        set(c, CURLOPT_CAINFO, ca_file(r));
 }
 
 static void read_answer(transfer *t, CURLcode code)
@@ -250,9 +298,9 @@ static void read_answer(transfer *t, CURLcode code)
     ap_http_answer *answer = t->answer;
     curl_off_t retry_after = 0;
     char *location = NULL;
-    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-    curl_easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &retry_after);
-    curl_easy_getinfo(t->curl, CURLINFO_REDIRECT_URL, &location);
+    t->api->easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    t->api->easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &retry_after);
+    t->api->easy_getinfo(t->curl, CURLINFO_REDIRECT_URL, &location);
     answer->retry_after_s = (double)retry_after;
     answer->location = ap_arena_strdup(t->arena, location);
     answer->ok = code == CURLE_OK;
@@ -272,18 +320,20 @@ void ap_transport_get(const ap_http_request *request, ap_arena *arena, ap_http_a
         ret->error = "refused: not an https address";
         return;
     }
-    transfer t = {.request = request, .answer = ret, .arena = arena, .curl = curl_easy_init(), .window_start_s = now_s()};
+    curl_api api;
+    transfer t = {.request = request, .answer = ret, .arena = arena, .api = &api, .window_start_s = now_s()};
+    t.curl = load_curl(&api) ? api.easy_init() : NULL;
     if (!t.curl) {
         ret->error = "libcurl cannot start";
         return;
     }
     struct curl_slist *headers = NULL;
     for (size_t i = 0; request->headers && request->headers[i]; i++)
-        headers = curl_slist_append(headers, request->headers[i]);
+        headers = api.slist_append(headers, request->headers[i]);
     set_options(&t, headers, loopback ? "http" : "https");
-    read_answer(&t, curl_easy_perform(t.curl));
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(t.curl);
+    read_answer(&t, api.easy_perform(t.curl));
+    api.slist_free_all(headers);
+    api.easy_cleanup(t.curl);
 }
 
 #endif
