@@ -66,6 +66,7 @@ typedef struct ap_emit_kind {
     ap_language language;
     const char *verify;    /* command that checks the recipe without running it; FILE stands for its name */
     bool needs_image, needs_limit, wants_others; /* others: the next-best offers */
+    bool per_attempt;        /* a restart gets the whole time limit anew */
     const char *cloud;       /* only for machines of this cloud, or NULL */
     const char *checkpoints; /* where they go when the user names no folder */
     /* Adds the kind's own values; may refuse the plan with a diagnostic. */

@@ -147,8 +147,27 @@ static void take_limit(ap_emit_plan *p)
     if (ap_known(p->request->budget_usd) && p->usd_per_h > 0)
         cap_limit(p, 3600 * p->request->budget_usd / p->usd_per_h, "budget");
     p->limit_min = ceil(p->limit_s / 60);
-    p->worst_usd = p->usd_per_h * p->limit_s / 3600;
     p->limit_text = words(p->arena, p->limit_s, AP_DIM_SECONDS);
+}
+
+/* Kubernetes counts restarts into the deadline of a Job and of a PyTorchJob, not into that of a JobSet's jobs. */
+static bool is_per_attempt(const ap_emit_plan *p, const ap_emit_kind *kind)
+{
+    int controller = p->settings->controller;
+    bool set = controller == AP_CONTROLLER_JOBSET || (controller < 0 && p->multi_node) || p->tpu;
+    return kind->per_attempt && (!ap_streq(kind->name, "k8s") || set);
+}
+
+/* Each restart may cost as much again: not more of them than the budget pays. */
+static void take_restarts(ap_emit_plan *p, bool per_attempt)
+{
+    double once = p->usd_per_h * p->limit_s / 3600, affordable = floor(p->request->budget_usd / once + 1e-9) - 1;
+    p->restarts = ap_known(p->settings->max_restarts) ? p->settings->max_restarts : p->spot ? 6 : 1;
+    if (per_attempt && !ap_known(p->settings->max_restarts) && affordable < p->restarts) {
+        p->restarts = fmax(0, affordable);
+        ap_emit_why(p, "restarts", "%.0f: each gets the time limit anew, and the budget pays no more", p->restarts);
+    }
+    p->worst_usd = once * (per_attempt ? p->restarts + 1 : 1);
 }
 
 /* ---- header ------------------------------------------------------------------------------------------------------- */
@@ -176,12 +195,14 @@ static void put_estimate(ap_emit_plan *p)
                    est->peak_bytes / GIB, est->capacity_bytes / GIB);
 }
 
-static void put_guard(ap_emit_plan *p)
+static void put_guard(ap_emit_plan *p, bool per_attempt)
 {
+    const char *again = per_attempt && p->restarts > 0
+                            ? ap_arena_printf(p->arena, ", and so is each of at most %.0f restart%s", p->restarts, p->restarts > 1 ? "s" : "") : "";
     if (ap_known(p->worst_usd))
-        ap_emit_header(p, "bill guard stopped after %s at the latest: %s", p->limit_text, money(p->arena, p->worst_usd));
+        ap_emit_header(p, "bill guard stopped after %s at the latest%s: %s", p->limit_text, again, money(p->arena, p->worst_usd));
     else
-        ap_emit_header(p, "bill guard stopped after %s at the latest", p->limit_text);
+        ap_emit_header(p, "bill guard stopped after %s at the latest%s", p->limit_text, again);
     if (ap_known(p->request->budget_usd))
         ap_emit_header(p, "budget     %s%s", money(p->arena, p->request->budget_usd),
                        p->cost_p90 > p->request->budget_usd ? ": the p90 of the cost is above it" : "");
@@ -204,14 +225,15 @@ void ap_emit_take_guard(ap_emit_plan *p, const ap_emit_kind *kind)
     p->price_text = money(p->arena, r->usd_per_h);
     p->grace_s = ap_known(p->settings->grace_s) ? p->settings->grace_s : ap_emit_consts_of(p)->values[AP_EMIT_C_grace_s];
     p->idle_min = ceil(ap_or(p->settings->idle_s, 600) / 60);
-    p->restarts = ap_known(p->settings->max_restarts) ? p->settings->max_restarts : p->spot ? 6 : 1;
     take_checkpoints(p, kind->checkpoints);
     ap_emit_header(p, "accelpick %s: %s %s on %s (%.0f x %s, %.0f machine%s)", AP_VERSION, p->method, p->model_id, p->target, p->chips,
                    p->chip_name, p->nodes, p->nodes > 1 ? "s" : "");
     put_estimate(p);
     if (kind->needs_limit) {
+        bool per_attempt = is_per_attempt(p, kind);
         take_limit(p);
-        put_guard(p);
+        take_restarts(p, per_attempt);
+        put_guard(p, per_attempt);
     }
     for (size_t i = 0; i < r->warnings.count; i++)
         ap_emit_header(p, "beware     %s [%s]", r->warnings.items[i].message, r->warnings.items[i].id);

@@ -1,4 +1,6 @@
 /* k8s: a Job on one machine, a JobSet on several; a PyTorchJob where the user asks for one. */
+#include <string.h>
+
 #include "base/num.h"
 #include "emit/internal.h"
 
@@ -115,10 +117,21 @@ static void explain(ap_emit_plan *p)
 ap_status ap_emit_pod(ap_emit_plan *p)
 {
     ap_strings lines;
-    ap_scope_flag(p->scope, "no_pvc", !p->settings->pvc);
-    if ((p->spot || p->multi_node) && !p->settings->pvc && !p->settings->bucket)
+    const char *bucket = p->settings->bucket;
+    const char *gcs = p->gcp && !p->settings->pvc && bucket && ap_starts_with(bucket, "gs://") ? bucket + strlen("gs://") : NULL;
+    if (gcs) {
+        size_t name = strcspn(gcs, "/");
+        ap_scope_text(p->scope, "gcs_bucket", ap_arena_strndup(p->arena, gcs, name));
+        ap_scope_text(p->scope, "gcs_folder", gcs[name] && gcs[name + 1] ? ap_arena_printf(p->arena, "only-dir=%s", gcs + name + 1) : NULL);
+        ap_emit_why(p, "gcsfuse", "the bucket keeps the checkpoints; the service account must be allowed to write to it");
+    } else {
+        ap_scope_text(p->scope, "gcs_bucket", NULL);
+        ap_scope_text(p->scope, "gcs_folder", NULL);
+    }
+    ap_scope_flag(p->scope, "no_pvc", !p->settings->pvc && !gcs);
+    if ((p->spot || p->multi_node) && !p->settings->pvc && !gcs)
         ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, p->spot ? "%s: checkpoints die with a spot machine" : "%s: each pod keeps its checkpoints to itself", p->target)
-            ->hint = "name emit.pvc, a claim that all pods mount";
+            ->hint = "name emit.pvc, a claim that all pods mount; on Google Cloud emit.bucket does too";
     ap_status status = ap_emit_render_lines(p, "k8s-pod", AP_LANG_YAML, &lines);
     ap_scope_list(p->scope, "pod");
     for (size_t i = 0; i < lines.count; i++)

@@ -5,17 +5,17 @@
 
 #define CHECK "accelpick check FILE"
 const ap_emit_kind ap_emit_kinds[] = {
-    {"slurm", "sbatch script", AP_LANG_SHELL, "sbatch --test-only FILE; " CHECK, true, true, false, NULL, "checkpoints", ap_emit_slurm},
-    {"k8s", "Kubernetes Job, JobSet or PyTorchJob", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, NULL, "/checkpoints", ap_emit_k8s},
-    {"gke-tpu", "JobSet for TPU slices on GKE", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, "gcp", "/checkpoints", ap_emit_gke_tpu},
-    {"skypilot", "SkyPilot task", AP_LANG_YAML, "sky launch --dryrun FILE; " CHECK, true, true, true, NULL, "/checkpoints", ap_emit_skypilot},
-    {"dstack", "dstack task", AP_LANG_YAML, "dstack apply -f FILE shows the plan; " CHECK, true, true, false, NULL, "/checkpoints", ap_emit_dstack},
-    {"docker", "shell script around docker run", AP_LANG_SHELL, "bash -n FILE; " CHECK, true, true, false, NULL, "checkpoints", ap_emit_docker},
-    {"gcloud", "shell script: create, run, delete on Google Cloud", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, "gcp", "checkpoints", ap_emit_gcloud},
-    {"aws", "shell script: create, run, delete on AWS", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, "aws", "checkpoints", ap_emit_aws},
-    {"az", "shell script: create, run, delete on Azure", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, "azure", "checkpoints", ap_emit_az},
-    {"accelerate", "configuration of accelerate launch", AP_LANG_YAML, "accelerate launch --config_file FILE …; " CHECK, false, false, false, NULL, "checkpoints", ap_emit_accelerate},
-    {"deepspeed", "configuration of DeepSpeed", AP_LANG_JSON, CHECK, false, false, false, NULL, "checkpoints", ap_emit_deepspeed},
+    {"slurm", "sbatch script", AP_LANG_SHELL, "sbatch --test-only FILE; " CHECK, true, true, false, true, NULL, "checkpoints", ap_emit_slurm},
+    {"k8s", "Kubernetes Job, JobSet or PyTorchJob", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, true, NULL, "/checkpoints", ap_emit_k8s},
+    {"gke-tpu", "JobSet for TPU slices on GKE", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, true, "gcp", "/checkpoints", ap_emit_gke_tpu},
+    {"skypilot", "SkyPilot task", AP_LANG_YAML, "sky launch --dryrun FILE; " CHECK, true, true, true, true, NULL, "/checkpoints", ap_emit_skypilot},
+    {"dstack", "dstack task", AP_LANG_YAML, "dstack apply -f FILE shows the plan; " CHECK, true, true, false, false, NULL, "/checkpoints", ap_emit_dstack},
+    {"docker", "shell script around docker run", AP_LANG_SHELL, "bash -n FILE; " CHECK, true, true, false, false, NULL, "checkpoints", ap_emit_docker},
+    {"gcloud", "shell script: create, run, delete on Google Cloud", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "gcp", "checkpoints", ap_emit_gcloud},
+    {"aws", "shell script: create, run, delete on AWS", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "aws", "checkpoints", ap_emit_aws},
+    {"az", "shell script: create, run, delete on Azure", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "azure", "checkpoints", ap_emit_az},
+    {"accelerate", "configuration of accelerate launch", AP_LANG_YAML, "accelerate launch --config_file FILE …; " CHECK, false, false, false, false, NULL, "checkpoints", ap_emit_accelerate},
+    {"deepspeed", "configuration of DeepSpeed", AP_LANG_JSON, CHECK, false, false, false, false, NULL, "checkpoints", ap_emit_deepspeed},
 };
 const size_t ap_emit_kind_count = sizeof ap_emit_kinds / sizeof *ap_emit_kinds;
 

@@ -223,6 +223,10 @@ def content():
     price = re.search(r"([\d.]+) USD/h", text)
     worst = (int(limit[1]) + int(limit[2]) / 60) * float(price[1]) if limit and price else 1e9
     result(worst <= 100, "the limit keeps to the budget", f"{worst} USD")
+    # A restart gets the time limit anew: all of them together must keep to the budget, as check counts it too.
+    for kind in ("slurm", "k8s"):
+        answer = json.loads(run("emit", kind, *LLM, "--on", "gcp/a3-highgpu-8g:2", "--budget", "700", "--json").stdout)
+        result(answer["worst_case_usd"] <= 700, f"{kind}: restarts keep to the budget", str(answer["worst_case_usd"]))
     text = run("emit", "gke-tpu", *LLM, "--on", "gcp/v5litepod-16").stdout
     for part in ("tpu-v5-lite-podslice", '"4x4"', "parallelism: 4", "google.com/tpu: 4"):
         result(part in text, f"gke-tpu says {part}", "missing")
