@@ -134,7 +134,7 @@ ap_own_cost ap_own_cost_of(const ap_catalog *catalog, const ap_rig *rig, const a
         cost.price_usd = ap_or(rig->chip_count, 1) * chip->price.usd + ap_or(rig->rest_usd, 0);
     cost.electricity_usd_per_kwh = ap_or(rig->electricity_usd_per_kwh, place ? place->electricity_usd_per_kwh : AP_UNKNOWN);
     cost.electricity_from = ap_known(rig->electricity_usd_per_kwh) ? "the rig's own"
-                            : ap_known(cost.electricity_usd_per_kwh) ? place->location
+                            : place && ap_known(cost.electricity_usd_per_kwh) ? place->location
                                                                      : "assumed";
     cost.electricity_usd_per_kwh = ap_or(cost.electricity_usd_per_kwh, k->own_electricity_usd_per_kwh);
     double power_w = ap_or(rig->power_w, chip ? 1.3 * chip->tdp_w * ap_or(rig->chip_count, 1) : AP_UNKNOWN);

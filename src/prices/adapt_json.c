@@ -46,12 +46,12 @@ static double oci_shape_price(const cJSON *shape, const cJSON *products, double 
 {
     const cJSON *part;
     double total = 0;
-    bool any = false;
+    bool any = false, gpu_shape = strcmp(text_of(member(shape, "subType"), "value"), "gpu") == 0;
     cJSON_ArrayForEach(part, member(shape, "products"))
     {
         bool per_gpu = false;
         double price = oci_part_price(products, text_of(part, "partNumber"), &per_gpu);
-        total += price * (per_gpu ? gpus : ap_or(number_of(part, "qty"), gpus));
+        total += price * (per_gpu || gpu_shape ? gpus : ap_or(number_of(part, "qty"), gpus));
         any = true;
     }
     return any ? total : AP_UNKNOWN;

@@ -104,7 +104,7 @@ static const ap_field fields_fields[] = {
     TEXT("chip_memory", chip_memory, "Memory of a chip."),
     NUM("chip_memory_scale", chip_memory_scale, AP_DIM_NONE, "Bytes in a unit of chip_memory."),
     BOOL("chip_memory_total", chip_memory_total, "chip_memory is of all chips together."),
-    TEXT("regions", regions, "A list of regions; region then counts from its items (empty: the items themselves)."),
+    TEXT("regions", regions, "A list of regions; region then counts from its items (absent: the items themselves; $key: their names)."),
     TEXT("region", region, "Region."),
 };
 #undef S

@@ -84,6 +84,11 @@ static void push_regions(ap_row_sink *sink, const ap_record *record, const ap_of
     }
     size_t before = sink->offers.count;
     for (const cJSON *item = list.node ? list.node->child : NULL; item; item = item->next) {
+        if (ap_streq(f->region, "$key")) { /* a mapping by region */
+            if (item->string)
+                push(sink, offer, item->string);
+            continue;
+        }
         const cJSON *named = f->region ? ap_json_pointer(item, f->region) : item;
         if (cJSON_IsString(named))
             push(sink, offer, named->valuestring);

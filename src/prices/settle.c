@@ -115,6 +115,30 @@ static ap_chip_match by_instance(const settling *s, const ap_offer *o)
     return match.known ? match : (ap_chip_match){.count = AP_UNKNOWN};
 }
 
+/* "8x NVIDIA H100 SXM5 80GB" -> "H100 SXM5 80GB": a count and the maker's name say nothing of which chip it is. */
+static const char *without_ornament(const char *name)
+{
+    static const char *const makers[] = {"nvidia", "amd", "intel"};
+    size_t digits = strspn(name, "0123456789");
+    if (digits && name[digits] == 'x' && name[digits + 1] == ' ')
+        name += digits + 2;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        size_t len = strlen(makers[i]);
+        if (strncasecmp(name, makers[i], len) == 0 && name[len] && strchr(" _-", name[len]))
+            return name + len + 1;
+    }
+    return name;
+}
+
+static ap_chip_match by_name(const settling *s, const char *name)
+{
+    ap_chip_match match = ap_catalog_find_chip_at(s->in->catalog, names_of(s->in->provider), name);
+    const char *bare = without_ornament(name);
+    if (match.chip || match.choice_count || match.known || bare == name || !*bare)
+        return match;
+    return ap_catalog_find_chip_at(s->in->catalog, names_of(s->in->provider), bare);
+}
+
 static void take_known_machine(ap_offer *o, const ap_instance *known)
 {
     o->chip = known->chip;
@@ -132,10 +156,10 @@ static void name_chip(settling *s, ap_offer *o)
         take_known_machine(o, known);
         return;
     }
-    ap_chip_match match;
-    if (o->raw_chip) {
-        match = ap_catalog_find_chip_at(s->in->catalog, names_of(s->in->provider), o->raw_chip);
-    } else {
+    ap_chip_match match = {.count = AP_UNKNOWN};
+    if (o->raw_chip)
+        match = by_name(s, o->raw_chip);
+    if (!match.chip && match.choice_count == 0) {
         match = by_instance(s, o);
         if (!ap_known(o->count))
             o->count = match.count;

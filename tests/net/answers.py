@@ -86,9 +86,9 @@ VULTR_2 = {"plans": [{"id": "vcg-a16-6c-64g-16vram", "type": "vcg", "hourly_cost
 VULTR_METAL = {"plans_metal": [], "meta": {"total": 0, "links": {"next": "", "prev": ""}}}
 
 CLOUDRIFT = {"version": "2025-03-21", "data": {"instance_types": [
-    {"name": "rtx49-7c-kn", "brand_short": "RTX 4090", "manufacturer": "NVIDIA", "location": "us-east-nc-nr-1",
+    {"name": "rtx49-7c-kn", "brand_short": "RTX 4090", "manufacturer": "NVIDIA",
      "variants": [{"name": "rtx49-7c-kn.1", "cost_per_hour": 39.0, "cpu_count": 8, "dram": 53687091200, "gpu_count": 1,
-                   "vram": 25769803776}]}]}}
+                   "vram": 25769803776, "nodes_per_dc": {"us-east-nc-nr-1": 3}}]}]}}
 
 VAST = {"offers": [{"id": n, "gpu_name": "RTX 4090", "num_gpus": 1, "gpu_ram": 24564, "cpu_cores_effective": 16.0, "cpu_ram": 64000,
                     "dph_total": price, "min_bid": price / 2, "storage_cost": 0.1, "geolocation": "Town, NL", "reliability": 0.99,

@@ -115,6 +115,7 @@ def every_source_answers(home):
     assert near(price(rows, "1x-RTX 4090"), 0.35)                       # median of three offers
     assert near(price(rows, "epyc-genoa-l40s-1gpu"), 0.87 + 4 * 0.002 + 8 * 0.003)
     assert next(r for r in rows if r["source"] == "primeintellect")["chip"] == "h100-sxm5-80gb"  # H100_80GB, socket SXM5
+    assert next(r for r in rows if r["source"] == "verda")["chip"] == "h100-sxm5-80gb"  # "1x H100 SXM5 80GB"
     assert near(price(rows, "a2-highgpu-1g", source="gcp"), 2.9 + 12 * 0.03 + 85 * 0.004)
 
 
