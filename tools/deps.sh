@@ -2,7 +2,7 @@
 # Installs what building and testing need, if anything is missing. As root or through sudo; otherwise prints the one line
 # that does it and stops.
 set -eu
-packages="gcc make pkg-config libyaml-dev libcjson-dev libcurl4-openssl-dev zlib1g-dev libpcre2-dev libcmocka-dev zlib1g-dev"
+packages="gcc make pkg-config libyaml-dev libcjson-dev libcurl4-openssl-dev zlib1g-dev libpcre2-dev libcmocka-dev"
 [ "${1:-}" = lint ] && packages="clang clang-tidy cppcheck shellcheck yamllint mandoc valgrind libclang-rt-14-dev"
 missing=""
 for package in $packages; do

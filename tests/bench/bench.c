@@ -123,8 +123,7 @@ static void bench_rules(const ap_catalog *catalog)
     for (size_t i = 0; i < count; i++)
         (void)ap_reasons_explain(b.search.reasons, &b.search.results[i]);
     double each = (now_s() - start) / (double)count;
-    printf("rules: %zu rules for one candidate %6.1f us (100 rules x 10,000 candidates: %.0f ms)\n", set->count, 1e6 * each,
-           1e3 * each * 10000 * 100 / (double)set->count);
+    printf("rules: %zu rules for one candidate, with facts filled and sentences written %6.1f us\n", set->count, 1e6 * each);
     ap_arena_free(b.arena);
 }
 
