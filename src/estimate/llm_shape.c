@@ -180,7 +180,7 @@ const char *ap_llm_shape_of(const ap_model *m, const char *arch, ap_llm_shape *s
     s->layer_active = base + s->moe_share * (s->top_k * expert + s->experts * s->hidden + shared);
     s->embedding = s->vocab * s->hidden;
     bool tied =
-        m->tied_embeddings == 1 || (m->tied_embeddings < 0 && !s->gated); /* GPT-2 and BERT tie, Llama does not */
+        m->tied_embeddings == 1 || (m->tied_embeddings < 0 && s->gated == 0); /* GPT-2 and BERT tie, Llama does not */
     s->embedding_count = tied ? 1 : 2;
     match_count(m, s);
     double sum = s->layers * (s->layer_weights + 2 * s->hidden) + s->embedding * s->embedding_count + s->hidden;

@@ -332,7 +332,7 @@ static void count_processes(ap_judge *j)
     }
     job->processes_per_node = per_node;
     double visible = ap_known(n->visible_devices.value) ? n->visible_devices.value : (double)INFINITY;
-    double seen = fmin(ap_or(job->chips_per_node.value, INFINITY), visible);
+    double seen = fmin(ap_or(job->chips_per_node.value, HUGE_VAL), visible);
     double devices = job->chip_count > 0 && ap_known(job->chips[0]->devices) ? job->chips[0]->devices : 1;
     bool tpu = job->chip_count > 0 && job->chips[0]->kind == AP_CHIP_TPU;
     if (tpu || ap_streq(j->f->t.framework.value, "jax"))

@@ -81,7 +81,7 @@ void ap_k8s_take_volumes(ap_jobreader *r, const ap_node *spec)
         const ap_node *volume = volumes->as.list.items[i], *empty = ap_node_get(volume, "emptyDir");
         if (empty && ap_streq(ap_node_text(ap_node_get(empty, "medium")), "Memory")) {
             ap_node_with(&n->shm_bytes, ap_foreign_bytes, ap_node_get(empty, "sizeLimit"));
-            ap_set_num(&n->shm_bytes, INFINITY, volume->pos);
+            ap_set_num(&n->shm_bytes, HUGE_VAL, volume->pos);
         }
         for (size_t j = 0; j < sizeof lasting / sizeof *lasting; j++)
             if (ap_node_get(volume, lasting[j])) {

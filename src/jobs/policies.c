@@ -26,7 +26,7 @@ static void add(ap_judge *j, const ap_finding *finding)
     ap_jobfinding *added = ap_judge_add(j, AP_FAULT_POLICY, ap_job_chip_pos(j), "policy %s%s: %s", finding->policy,
                                         finding->severity == AP_ERROR ? " broken" : "", finding->message);
     added->id = finding->id;
-    added->severity = finding->severity;
+    added->severity = (ap_severity)finding->severity;
     added->hint = finding->fix;
 }
 

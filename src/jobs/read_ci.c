@@ -173,7 +173,7 @@ static void read_cell(ap_jobreader *r, const ap_node *source)
             size_t len = strcspn(p, "\n"), blank = strspn(p, " \t");
             if (i == 0 && ap_starts_with(p, "%%bash"))
                 bash = true;
-            else if (bash || more || (p[blank] == '!' && blank < len)) {
+            else if (bash || more || (blank < len && p[blank] == '!')) {
                 size_t skip = p[blank] == '!' ? blank + 1 : 0;
                 ap_sbuf_add_len(&text, p + skip, len - skip);
                 more = len > 0 && p[len - 1] == '\\';

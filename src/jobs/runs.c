@@ -238,7 +238,7 @@ static const char *target_text(const ap_judge *j, const ap_chip *chip, double ch
         return ap_arena_printf(j->arena, "%s/%s:%.0f%s%s%s", job->instance->cloud, job->instance->name, fmax(1, units),
                                region ? "@" : "", region ? job->region : "", job->spot == 1 ? "+spot" : "");
     }
-    return ap_arena_printf(j->arena, "%s:%.0f", chip->id, chips);
+    return ap_arena_printf(j->arena, "%s:%.0f", chip ? chip->id : "unknown", chips);
 }
 
 static void evaluate(ap_judge *j, const ap_chip *chip, double chips, double nodes, ap_result *ret)

@@ -87,7 +87,7 @@ static void time_scales_with_tokens(void **state)
     const fixture *f = *state;
     ap_layout layout = layout_of(2, 2, 1);
     ap_case job = job_of(f, "llama-2-7b", "h100-sxm5-80gb", 8);
-    double last = 0, rate = INFINITY;
+    double last = 0, rate = HUGE_VAL;
     for (double batch = 32; batch <= 4096; batch *= 2) {
         job.global_batch = batch;
         ap_estimate e = estimate_of(f, &job, &layout);

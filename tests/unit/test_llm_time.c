@@ -385,7 +385,7 @@ static void more_bandwidth_is_never_slower(void **state)
         b.k[i] = i == LLM_hide_dp || i == LLM_hide_tp ? 0.5 : 1;
     double *const rates[] = {&b.f.bandwidth, &b.f.link, &b.f.nic, &b.f.gemm_rate, &b.f.gemm_rate16, &b.f.score_rate};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
-        double keep = *rates[r], last = INFINITY;
+        double keep = *rates[r], last = HUGE_VAL;
         for (double factor = 0.01; factor < 1e4; factor *= 3) {
             *rates[r] = keep * factor;
             double now = run(&b)->total;
