@@ -176,10 +176,10 @@ ap_bill_terms ap_bill_terms_of(const ap_bill_request *r)
 
 static double billed_h(const ap_bill_terms *t, double hours)
 {
-    double seconds = fmax(hours * 3600, ap_or(t->billing_least_s, 0));
+    double used = hours * 3600, seconds = fmax(used, ap_or(t->billing_least_s, 0));
     if (t->billing_step_s > 1) /* a second's step changes nothing that anyone could see */
         seconds = ceil(seconds / t->billing_step_s - 1e-9) * t->billing_step_s;
-    return seconds / 3600;
+    return seconds > used ? seconds / 3600 : hours; /* exact where nothing is rounded, so that no dust becomes an item */
 }
 
 static double total(const ap_bill_terms *t, double hours, double usd_per_h)
