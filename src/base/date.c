@@ -24,7 +24,9 @@ double ap_date_day(const char *date)
             return AP_UNKNOWN;
         date = *end == '-' ? end + 1 : end;
     }
-    return part[0] > 0 && part[1] >= 1 && part[1] <= 12 && part[2] >= 1 && part[2] <= 31 ? days_from_civil(part[0], part[1], part[2]) : AP_UNKNOWN;
+    return part[0] > 0 && part[1] >= 1 && part[1] <= 12 && part[2] >= 1 && part[2] <= 31
+               ? days_from_civil(part[0], part[1], part[2])
+               : AP_UNKNOWN;
 }
 
 double ap_days_between(const char *from, const char *to)

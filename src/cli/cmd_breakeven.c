@@ -42,7 +42,8 @@ static ap_status load_rig(ap_cli *cli, const ap_catalog *catalog, const ap_rig *
 {
     ap_strings rigs = ap_cli_list(cli, AP_O_RIG);
     if (rigs.count != 1)
-        return ap_cli_usage(cli, 306, "such as --rig desktop-rtx3090, or a file; accelpick list rigs names them", "name one machine with --rig");
+        return ap_cli_usage(cli, 306, "such as --rig desktop-rtx3090, or a file; accelpick list rigs names them",
+                            "name one machine with --rig");
     return ap_rig_resolve(catalog, rigs.items[0], cli->arena, &cli->diags, ret);
 }
 
@@ -57,7 +58,8 @@ static void search_rent(ap_cli_job *job)
     ap_search_run(&job->search);
 }
 
-static void fill_view(ap_cli *cli, const ap_cli_job *job, const ap_rig *rig, const ap_result *own, ap_breakeven_view *view)
+static void fill_view(ap_cli *cli, const ap_cli_job *job, const ap_rig *rig, const ap_result *own,
+                      ap_breakeven_view *view)
 {
     const ap_plan_constants *k = &job->search.by_market[AP_MARKET_OWN];
     double hours = ap_or(job->options.constraints.hours_per_week, k->own_hours_per_week);
@@ -69,10 +71,15 @@ static void fill_view(ap_cli *cli, const ap_cli_job *job, const ap_rig *rig, con
         rents[i] = (ap_rent){rent_labels[i], cheapest(&job->search, rig, i)};
         rent = rent ? rent : rents[i].result;
     }
-    *view = (ap_breakeven_view){.search = &job->search, .rig = rig, .own = own, .cost = cost, .rents = rents, .rent_count = RENT_COUNT};
-    view->input = (ap_breakeven_input){.rig_run_h = own->hours_p50, .cloud_run_usd = rent ? rent->cost_p50 : AP_UNKNOWN,
-                                       .price_usd = cost->price_usd, .years = cost->years, .resale = cost->resale,
-                                       .electricity_usd_per_h = cost->electricity_usd_per_h, .hours_per_week = hours};
+    *view = (ap_breakeven_view){
+        .search = &job->search, .rig = rig, .own = own, .cost = cost, .rents = rents, .rent_count = RENT_COUNT};
+    view->input = (ap_breakeven_input){.rig_run_h = own->hours_p50,
+                                       .cloud_run_usd = rent ? rent->cost_p50 : AP_UNKNOWN,
+                                       .price_usd = cost->price_usd,
+                                       .years = cost->years,
+                                       .resale = cost->resale,
+                                       .electricity_usd_per_h = cost->electricity_usd_per_h,
+                                       .hours_per_week = hours};
     view->care_usd_per_week = cost->care_usd_per_week;
     view->idle_usd_per_h = ap_or(rig->idle_w, 0) / 1000 * cost->electricity_usd_per_kwh;
 }
@@ -104,7 +111,8 @@ static ap_status run(ap_cli *cli)
 }
 
 static const ap_example examples[] = {
-    {"breakeven --rig desktop-rtx3090 --model llama-3.1-8b --method qlora --tokens 50M", "a used RTX 3090 against the cloud"},
+    {"breakeven --rig desktop-rtx3090 --model llama-3.1-8b --method qlora --tokens 50M",
+     "a used RTX 3090 against the cloud"},
     {"breakeven --rig desktop-rtx4090 --model resnet50 --dataset imagenet-1k --epochs 90 --json", "the same as JSON"},
 };
 
@@ -112,9 +120,12 @@ const ap_command ap_cmd_breakeven = {
     .name = "breakeven",
     .synopsis = "[WORKLOAD] --rig RIG",
     .summary = "own machine against rent: from how many hours a week buying wins",
-    .description = "Compares one run of the workload on a machine of your own (a name of list rigs, or a YAML file) with the cheapest ways to "
-                   "rent, and says from how many hours a week owning is cheaper, when the purchase has paid for itself, and what would "
-                   "change that. constraints.hours_per_week in the workload says how much the machine computes (40 if absent); country "
+    .description = "Compares one run of the workload on a machine of your own (a name of list rigs, or a YAML file) "
+                   "with the cheapest ways to "
+                   "rent, and says from how many hours a week owning is cheaper, when the purchase has paid for "
+                   "itself, and what would "
+                   "change that. constraints.hours_per_week in the workload says how much the machine computes (40 if "
+                   "absent); country "
                    "or electricity in the rig's file says what power costs.",
     .examples = examples,
     .example_count = 2,

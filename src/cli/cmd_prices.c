@@ -23,14 +23,20 @@ static ap_status load_view(ap_cli *cli, bool with_snapshot, ap_price_view *ret)
     if (status != AP_OK)
         return status;
     const char *data = ap_cli_text(cli, AP_O_DATA);
-    status = data ? ap_providers_load_dir(ap_arena_printf(cli->arena, "%s/providers", data), cli->arena, &cli->diags, providers)
+    status = data ? ap_providers_load_dir(ap_arena_printf(cli->arena, "%s/providers", data), cli->arena, &cli->diags,
+                                          providers)
                   : ap_providers_builtin(cli->arena, providers);
     ap_workload_init(&none);
     *filter = none.constraints;
     if (status == AP_OK)
         status = ap_cli_constraints(cli, catalog, filter);
-    *ret = (ap_price_view){.catalog = catalog, .providers = providers, .store = ap_cli_price_store(cli), .today = ap_cli_today(cli),
-                           .filter = filter, .sources = ap_cli_list(cli, AP_O_SOURCE), .limit = ap_cli_limit(cli)};
+    *ret = (ap_price_view){.catalog = catalog,
+                           .providers = providers,
+                           .store = ap_cli_price_store(cli),
+                           .today = ap_cli_today(cli),
+                           .filter = filter,
+                           .sources = ap_cli_list(cli, AP_O_SOURCE),
+                           .limit = ap_cli_limit(cli)};
     if (status == AP_OK && with_snapshot)
         status = ap_cli_prices(cli, &ret->snapshot);
     return status;
@@ -41,8 +47,8 @@ static ap_status load_view(ap_cli *cli, bool with_snapshot, ap_price_view *ret)
 /* Only loopback, and nothing that could lead elsewhere. */
 static bool is_loopback(const char *url)
 {
-    static const char *const starts[] = {"http://127.0.0.1", "https://127.0.0.1", "http://localhost", "https://localhost", "http://[::1]",
-                                         "https://[::1]"};
+    static const char *const starts[] = {"http://127.0.0.1",  "https://127.0.0.1", "http://localhost",
+                                         "https://localhost", "http://[::1]",      "https://[::1]"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         size_t len = strlen(starts[i]);
         const char *rest = url + len;
@@ -65,7 +71,8 @@ static ap_status check_sources(ap_cli *cli, const ap_price_view *view)
         ap_suggest_init(&suggest, view->sources.items[i]);
         for (size_t k = 0; k < view->providers->count; k++)
             ap_suggest_offer(&suggest, view->providers->items[k].id);
-        status = ap_cli_usage(cli, 56, ap_suggest_text(&suggest, cli->arena), "--source: unknown price source \"%s\"", view->sources.items[i]);
+        status = ap_cli_usage(cli, 56, ap_suggest_text(&suggest, cli->arena), "--source: unknown price source \"%s\"",
+                              view->sources.items[i]);
     }
     return status;
 }
@@ -77,7 +84,8 @@ static ap_status test_server(ap_cli *cli, const char **ret_url)
     if (!url || !*url)
         return AP_OK;
     if (!is_loopback(url))
-        return ap_cli_usage(cli, 55, "such as http://127.0.0.1:8080", "ACCELPICK_TEST_BASE_URL must be a loopback address");
+        return ap_cli_usage(cli, 55, "such as http://127.0.0.1:8080",
+                            "ACCELPICK_TEST_BASE_URL must be a loopback address");
     size_t len = strlen(url);
     while (len > 0 && url[len - 1] == '/')
         len--;
@@ -100,7 +108,8 @@ static void show_progress(void *context, size_t done, size_t total, const char *
 {
     (void)context;
     char line[96];
-    int len = snprintf(line, sizeof line, "\r\033[K%zu of %zu sources, %s%s", done, total, source, done == total ? "\r\033[K" : "");
+    int len = snprintf(line, sizeof line, "\r\033[K%zu of %zu sources, %s%s", done, total, source,
+                       done == total ? "\r\033[K" : "");
     if (len > 0 && write(STDERR_FILENO, line, (size_t)len) < 0)
         return; /* nobody to tell */
 }
@@ -109,10 +118,17 @@ static void show_progress(void *context, size_t done, size_t total, const char *
 static ap_status fetch_and_store(ap_cli *cli, ap_price_view *view, const char *test_url, size_t *ret_failed)
 {
     ap_snapshot *fresh = AP_NEW(cli->arena, ap_snapshot);
-    ap_price_update update = {.catalog = ap_catalog_builtin(cli->arena), .providers = view->providers, .sources = view->sources,
-                              .regions = ap_cli_list(cli, AP_O_REGION), .old = view->snapshot, .now = time_stamp(cli),
-                              .test_base_url = test_url, .ca_file = getenv("ACCELPICK_CA_FILE"),
-                              .accept_shrink = ap_cli_flag(cli, AP_O_ACCEPT_SHRINK), .arena = cli->arena, .diags = &cli->diags};
+    ap_price_update update = {.catalog = ap_catalog_builtin(cli->arena),
+                              .providers = view->providers,
+                              .sources = view->sources,
+                              .regions = ap_cli_list(cli, AP_O_REGION),
+                              .old = view->snapshot,
+                              .now = time_stamp(cli),
+                              .test_base_url = test_url,
+                              .ca_file = getenv("ACCELPICK_CA_FILE"),
+                              .accept_shrink = ap_cli_flag(cli, AP_O_ACCEPT_SHRINK),
+                              .arena = cli->arena,
+                              .diags = &cli->diags};
     if (isatty(STDERR_FILENO) && !ap_cli_flag(cli, AP_O_QUIET))
         update.progress = show_progress;
     if (update.ca_file && !*update.ca_file)
@@ -131,9 +147,11 @@ static void report_failures(ap_cli *cli, const ap_price_view *view, const char *
         const ap_source_state *s = &view->snapshot->sources.items[i];
         if (!ap_streq(s->status, "failed") || !ap_streq(s->checked_at, stamp))
             continue;
-        const char *kept = s->rows_kept > 0 && s->as_of ? ap_arena_printf(cli->arena, "keeping %g prices of %s", s->rows_kept, s->as_of)
-                                                        : "no earlier prices to keep";
-        ap_diag_add(&cli->diags, AP_ERROR, 769, AP_NO_POS, "%s failed: %s; %s", s->id, s->error ? s->error : "unknown", kept);
+        const char *kept = s->rows_kept > 0 && s->as_of
+                               ? ap_arena_printf(cli->arena, "keeping %g prices of %s", s->rows_kept, s->as_of)
+                               : "no earlier prices to keep";
+        ap_diag_add(&cli->diags, AP_ERROR, 769, AP_NO_POS, "%s failed: %s; %s", s->id, s->error ? s->error : "unknown",
+                    kept);
     }
 }
 
@@ -149,7 +167,8 @@ static ap_status run_update(ap_cli *cli, ap_price_view *view)
         return AP_IO;
     }
     if (!view->store) {
-        ap_diag_add(&cli->diags, AP_ERROR, 766, AP_NO_POS, "no home folder to keep prices in")->hint = "name a folder with --prices";
+        ap_diag_add(&cli->diags, AP_ERROR, 766, AP_NO_POS, "no home folder to keep prices in")->hint =
+            "name a folder with --prices";
         return AP_IO;
     }
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is to be an error of the write, not the end */
@@ -206,7 +225,8 @@ static ap_status newest_two(ap_cli *cli, const ap_price_view *view, const ap_sna
     ap_strings paths = {0};
     ap_status status = view->store ? ap_store_list(view->store, cli->arena, &cli->diags, &paths) : AP_OK;
     if (status == AP_OK && paths.count < 2) {
-        ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "the price store holds %zu snapshots; two are needed", paths.count);
+        ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "the price store holds %zu snapshots; two are needed",
+                    paths.count);
         return AP_STALE;
     }
     if (status == AP_OK)
@@ -236,7 +256,8 @@ static ap_status run_export(ap_cli *cli, ap_price_view *view)
     ap_sbuf text;
     ap_sbuf_init(&text, cli->arena);
     if (!view->snapshot) {
-        ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "there is no snapshot of prices to export")->hint = "accelpick prices update makes one";
+        ap_diag_add(&cli->diags, AP_ERROR, 64, AP_NO_POS, "there is no snapshot of prices to export")->hint =
+            "accelpick prices update makes one";
         return AP_STALE;
     }
     ap_snapshot_write(view->snapshot, &text);
@@ -274,14 +295,16 @@ typedef struct subcommand {
 static ap_status run(ap_cli *cli)
 {
     static const char *const words[] = {"status", "update", "diff", "show", "sources", "import", "export", NULL};
-    static const subcommand subcommands[] = {{run_status, true, 1}, {run_update, false, 1}, {run_diff, true, 3}, {run_show, true, 1},
-                                             {run_sources, false, 1}, {run_import, false, 2}, {run_export, true, 1}};
+    static const subcommand subcommands[] = {{run_status, true, 1}, {run_update, false, 1},  {run_diff, true, 3},
+                                             {run_show, true, 1},   {run_sources, false, 1}, {run_import, false, 2},
+                                             {run_export, true, 1}};
     int which = ap_cli_subcommand(cli, words);
     ap_price_view view;
     if (which < 0)
         return AP_USAGE;
     if (cli->operand_count > subcommands[which].most_operands)
-        return ap_cli_usage(cli, 58, NULL, "'prices %s': unexpected '%s'", words[which], cli->operands[subcommands[which].most_operands]);
+        return ap_cli_usage(cli, 58, NULL, "'prices %s': unexpected '%s'", words[which],
+                            cli->operands[subcommands[which].most_operands]);
     ap_status status = load_view(cli, subcommands[which].needs_snapshot, &view);
     return status == AP_OK ? subcommands[which].run(cli, &view) : status;
 }
@@ -293,12 +316,16 @@ static const ap_example examples[] = {
 
 const ap_command ap_cmd_prices = {
     .name = "prices",
-    .synopsis = "status\nupdate [--source ID,...] [--region R,...]\ndiff [OLD [NEW]]\nshow\nsources\nimport FILE\nexport",
+    .synopsis =
+        "status\nupdate [--source ID,...] [--region R,...]\ndiff [OLD [NEW]]\nshow\nsources\nimport FILE\nexport",
     .summary = "live prices: fetch, compare, show their age and source",
-    .description = "update asks the price sources (the only use of the network in this program), checks every row, and stores a snapshot that "
-                   "recommend, estimate and list use from then on. A source that fails keeps its old prices with their old date. Keys come "
+    .description = "update asks the price sources (the only use of the network in this program), checks every row, and "
+                   "stores a snapshot that "
+                   "recommend, estimate and list use from then on. A source that fails keeps its old prices with their "
+                   "old date. Keys come "
                    "from the environment only (prices sources names the variables).\n\n"
-                   "diff compares two snapshots (dates or files; the last two by default). export and import move a snapshot to another "
+                   "diff compares two snapshots (dates or files; the last two by default). export and import move a "
+                   "snapshot to another "
                    "machine, where --prices FILE can also use it directly.",
     .examples = examples,
     .example_count = 2,

@@ -9,10 +9,12 @@
 #define HOURS_PER_MONTH 730.0
 #define WEEKS_PER_YEAR  52.18
 #define GB              1e9
-#define MOST_IN_ONE_PIECE 5.0 /* expected interruptions of a run without checkpoints: thirty times its hours, then it counts as endless */
+#define MOST_IN_ONE_PIECE                                                                                              \
+    5.0 /* expected interruptions of a run without checkpoints: thirty times its hours, then it counts as endless */
 
-const char *const ap_bill_item_names[AP_BILL_COUNT] = {"compute",     "boot and image pull",        "interruptions", "billing step", "storage", "egress",
-                                                       "electricity", "depreciation of the machine", "upkeep"};
+const char *const ap_bill_item_names[AP_BILL_COUNT] = {
+    "compute",     "boot and image pull",         "interruptions", "billing step", "storage", "egress",
+    "electricity", "depreciation of the machine", "upkeep"};
 
 /* ---- spot -------------------------------------------------------------------------------------------------------- */
 
@@ -49,7 +51,8 @@ static void fill_spot(const ap_bill_request *r, ap_bill_terms *t)
     const ap_workload *w = r->job->workload;
     if (r->pricing != AP_PRICE_SPOT || !r->price)
         return;
-    t->interruptions_per_h = ap_bill_rate_of_month(month_share(r->constants, r->price->spot_interruption)) * fmax(r->hw->hosts, 1);
+    t->interruptions_per_h =
+        ap_bill_rate_of_month(month_share(r->constants, r->price->spot_interruption)) * fmax(r->hw->hosts, 1);
     t->restart_h = r->constants->spot_restart_s / 3600;
     double every_h = ap_or(w ? w->checkpoint_every_s : AP_UNKNOWN, r->constants->checkpoint_every_s) / 3600;
     bool saves = !w || w->checkpoints != 0 || ap_known(w->checkpoint_every_s);
@@ -75,7 +78,8 @@ static double checkpoint_bytes(const ap_job *job, const ap_plan_constants *k)
 static void fill_storage(const ap_bill_request *r, const ap_cloud *cloud, ap_bill_terms *t)
 {
     double bytes = ap_or(data_bytes(r->job), 0) + checkpoint_bytes(r->job, r->constants);
-    bool notebook = r->hw->instance && (ap_streq(r->hw->instance->market, "notebook") || ap_streq(r->hw->instance->market, "free"));
+    bool notebook =
+        r->hw->instance && (ap_streq(r->hw->instance->market, "notebook") || ap_streq(r->hw->instance->market, "free"));
     if (!cloud || notebook || !(bytes > 0))
         return;
     if (!ap_known(cloud->storage_usd_per_gb_month))
@@ -91,8 +95,8 @@ static const ap_region *data_region(const ap_catalog *catalog, const char *text)
     const ap_region *only = NULL;
     for (size_t i = 0; i < catalog->regions.count; i++) {
         const ap_region *region = &catalog->regions.items[i];
-        bool same = slash ? strncmp(region->cloud, text, (size_t)(slash - text)) == 0 && region->cloud[slash - text] == '\0' &&
-                                ap_streq(region->id, slash + 1)
+        bool same = slash ? strncmp(region->cloud, text, (size_t)(slash - text)) == 0 &&
+                                region->cloud[slash - text] == '\0' && ap_streq(region->id, slash + 1)
                           : ap_streq(region->id, text);
         if (same && only)
             return NULL;
@@ -109,7 +113,8 @@ static void fill_egress(const ap_bill_request *r, const ap_cloud *cloud, ap_bill
         return;
     const char *slash = strchr(wanted, '/');
     const ap_region *from = data_region(r->catalog, wanted);
-    bool same_cloud = (from && ap_streq(from->cloud, cloud->id)) || (!from && slash && strncmp(cloud->id, wanted, strlen(cloud->id)) == 0);
+    bool same_cloud = (from && ap_streq(from->cloud, cloud->id)) ||
+                      (!from && slash && strncmp(cloud->id, wanted, strlen(cloud->id)) == 0);
     if (ap_streq(slash ? slash + 1 : wanted, here) && (same_cloud || !from))
         return;
     const ap_cloud *source = from ? ap_catalog_find_cloud(r->catalog, from->cloud) : NULL;
@@ -125,17 +130,21 @@ static void fill_egress(const ap_bill_request *r, const ap_cloud *cloud, ap_bill
 
 /* ---- own machine ------------------------------------------------------------------------------------------------- */
 
-ap_own_cost ap_own_cost_of(const ap_catalog *catalog, const ap_rig *rig, const ap_plan_constants *k, double hours_per_week)
+ap_own_cost ap_own_cost_of(const ap_catalog *catalog, const ap_rig *rig, const ap_plan_constants *k,
+                           double hours_per_week)
 {
     const ap_chip *chip = ap_catalog_chip(catalog, rig->chip);
     const ap_region *place = rig->country ? ap_catalog_find_region(catalog, "world", rig->country) : NULL;
-    ap_own_cost cost = {.price_usd = rig->price_usd, .years = ap_or(rig->depreciation_years, k->own_years), .resale = ap_or(rig->resale_fraction, 0)};
+    ap_own_cost cost = {.price_usd = rig->price_usd,
+                        .years = ap_or(rig->depreciation_years, k->own_years),
+                        .resale = ap_or(rig->resale_fraction, 0)};
     if (!ap_known(cost.price_usd) && chip)
         cost.price_usd = ap_or(rig->chip_count, 1) * chip->price.usd + ap_or(rig->rest_usd, 0);
-    cost.electricity_usd_per_kwh = ap_or(rig->electricity_usd_per_kwh, place ? place->electricity_usd_per_kwh : AP_UNKNOWN);
-    cost.electricity_from = ap_known(rig->electricity_usd_per_kwh) ? "the rig's own"
+    cost.electricity_usd_per_kwh =
+        ap_or(rig->electricity_usd_per_kwh, place ? place->electricity_usd_per_kwh : AP_UNKNOWN);
+    cost.electricity_from = ap_known(rig->electricity_usd_per_kwh)            ? "the rig's own"
                             : place && ap_known(cost.electricity_usd_per_kwh) ? place->location
-                                                                     : "assumed";
+                                                                              : "assumed";
     cost.electricity_usd_per_kwh = ap_or(cost.electricity_usd_per_kwh, k->own_electricity_usd_per_kwh);
     double power_w = ap_or(rig->power_w, chip ? 1.3 * chip->tdp_w * ap_or(rig->chip_count, 1) : AP_UNKNOWN);
     cost.electricity_usd_per_h = power_w / 1000 * ap_or(rig->pue, 1) * cost.electricity_usd_per_kwh;
@@ -187,8 +196,8 @@ static double total(const ap_bill_terms *t, double hours, double usd_per_h)
     return billed_h(t, hours) * usd_per_h + hours * t->storage_usd_per_h + t->egress_usd;
 }
 
-/* Chance alone spreads the number of interruptions as the square root of what is expected. Below 0.105 of them, nine runs
- * in ten see none. */
+/* Chance alone spreads the number of interruptions as the square root of what is expected. Below 0.105 of them, nine
+ * runs in ten see none. */
 static void fill_bands(const ap_bill_terms *t, const ap_run_estimate *run, double setup_h, double usd_per_h, ap_bill *b)
 {
     const double hours[3] = {run->hours_p10, run->hours_p50, run->hours_p90};

@@ -8,7 +8,8 @@
 
 static double fixed_per_week(const ap_breakeven_input *in)
 {
-    return in->price_usd * (1 - in->resale) / (in->years * WEEKS_PER_YEAR) + in->care_usd_per_week + in->idle_usd_per_h * HOURS_PER_WEEK;
+    return in->price_usd * (1 - in->resale) / (in->years * WEEKS_PER_YEAR) + in->care_usd_per_week +
+           in->idle_usd_per_h * HOURS_PER_WEEK;
 }
 
 /* What an hour of computing costs more than an hour of waiting. */
@@ -29,7 +30,8 @@ double ap_breakeven_cloud_week(const ap_breakeven_input *in, double hours)
 
 ap_breakeven ap_breakeven_of(const ap_breakeven_input *in)
 {
-    double saved_per_h = in->cloud_run_usd / in->rig_run_h - running_per_h(in); /* before what is due every week anyway */
+    double saved_per_h =
+        in->cloud_run_usd / in->rig_run_h - running_per_h(in); /* before what is due every week anyway */
     ap_breakeven b = {.rig_usd_per_week = ap_breakeven_rig_week(in, in->hours_per_week),
                       .cloud_usd_per_week = ap_breakeven_cloud_week(in, in->hours_per_week),
                       .hours_per_week = fixed_per_week(in) / saved_per_h};
@@ -47,6 +49,7 @@ ap_breakeven ap_breakeven_of(const ap_breakeven_input *in)
     double saved_per_month = (saved_per_h * in->hours_per_week - upkeep_per_week) * WEEKS_PER_MONTH;
     b.payback_months = saved_per_month > 0 ? in->price_usd / saved_per_month : AP_UNKNOWN;
     if (!ap_known(b.payback_months))
-        b.no_payback = ap_known(saved_per_month) ? "at this use renting costs less than running the machine" : "a figure is unknown";
+        b.no_payback = ap_known(saved_per_month) ? "at this use renting costs less than running the machine"
+                                                 : "a figure is unknown";
     return b;
 }

@@ -49,17 +49,25 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
     const ap_plan_constants *constants = constants_of(search, &ret->hw);
     ret->setup_h = constants->provision_s / 3600;
-    ap_bill_request bill = {.catalog = search->catalog, .job = search->job, .hw = &ret->hw, .price = price, .pricing = pricing,
-                            .region = ret->region, .constants = constants, .hours_per_week = search->options->constraints.hours_per_week};
+    ap_bill_request bill = {.catalog = search->catalog,
+                            .job = search->job,
+                            .hw = &ret->hw,
+                            .price = price,
+                            .pricing = pricing,
+                            .region = ret->region,
+                            .constants = constants,
+                            .hours_per_week = search->options->constraints.hours_per_week};
     ret->terms = ap_bill_terms_of(&bill);
     if (ret->hw.rig)
         ret->usd_per_h = ret->terms.electricity_usd_per_h + ret->terms.wear_usd_per_h;
     ap_result_set_price(ret, ret->price, ret->usd_per_h);
     ret->on_demand_usd = AP_UNKNOWN;
     if (pricing == AP_PRICE_SPOT && price && instance)
-        ret->on_demand_usd = (plan->run.hours_p50 + ret->setup_h) * discounted(search, instance, price->on_demand) * ret->hw.machines;
+        ret->on_demand_usd =
+            (plan->run.hours_p50 + ret->setup_h) * discounted(search, instance, price->on_demand) * ret->hw.machines;
     const ap_cloud *cloud = instance ? ap_catalog_find_cloud(search->catalog, instance->cloud) : NULL;
-    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN, ap_or(cloud ? cloud->pue : AP_UNKNOWN, constants->usual_pue));
+    double pue = ap_or(ret->region ? ret->region->pue : AP_UNKNOWN,
+                       ap_or(cloud ? cloud->pue : AP_UNKNOWN, constants->usual_pue));
     ret->energy_kwh = plan->run.energy_kwh * pue;
     if (ret->hw.rig && ap_known(ret->hw.rig->power_w)) /* measured at the wall beats the chip's data sheet */
         ret->energy_kwh = ret->hw.rig->power_w / 1000 * ret->hw.machines * ap_or(ret->hw.rig->pue, 1) * ret->hours_p50;
@@ -84,24 +92,32 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
     double session = result->hw.instance ? result->hw.instance->session_limit_s : AP_UNKNOWN;
     if (ap_known(c->deadline_s) && hours * 3600 > c->deadline_s) {
         *ret_nearness = hours * 3600 / c->deadline_s;
-        return finding(search, "AP8010", ap_arena_printf(arena, "takes %s, the deadline is %s", ap_human_hours_text(arena, hours),
-                                                      ap_human_hours_text(arena, c->deadline_s / 3600)));
+        return finding(search, "AP8010",
+                       ap_arena_printf(arena, "takes %s, the deadline is %s", ap_human_hours_text(arena, hours),
+                                       ap_human_hours_text(arena, c->deadline_s / 3600)));
     }
     if (ap_known(c->budget_usd) && result->cost_p50 > c->budget_usd) {
         *ret_nearness = result->cost_p50 / c->budget_usd;
-        return finding(search, "AP8011", ap_arena_printf(arena, "costs %s USD, the budget is %s USD", ap_human_usd_text(arena, result->cost_p50),
-                                                      ap_human_usd_text(arena, c->budget_usd)));
+        return finding(search, "AP8011",
+                       ap_arena_printf(arena, "costs %s USD, the budget is %s USD",
+                                       ap_human_usd_text(arena, result->cost_p50),
+                                       ap_human_usd_text(arena, c->budget_usd)));
     }
     if (ap_known(c->max_price_usd_per_h) && result->usd_per_h > c->max_price_usd_per_h) {
         *ret_nearness = result->usd_per_h / c->max_price_usd_per_h;
-        return finding(search, "AP8012", ap_arena_printf(arena, "%s USD/h is over the limit of %s USD/h", ap_human_usd_text(arena, result->usd_per_h),
-                                                      ap_human_usd_text(arena, c->max_price_usd_per_h)));
+        return finding(search, "AP8012",
+                       ap_arena_printf(arena, "%s USD/h is over the limit of %s USD/h",
+                                       ap_human_usd_text(arena, result->usd_per_h),
+                                       ap_human_usd_text(arena, c->max_price_usd_per_h)));
     }
-    double longest = result->hours_p90; /* a session that ends too soon loses everything, so the pessimistic figure counts */
+    double longest =
+        result->hours_p90; /* a session that ends too soon loses everything, so the pessimistic figure counts */
     if (ap_known(session) && longest * 3600 > session) {
         *ret_nearness = longest * 3600 / session;
-        return finding(search, "AP8013", ap_arena_printf(arena, "may take %s, a session there ends after %s", ap_human_hours_text(arena, longest),
-                                                      ap_human_hours_text(arena, session / 3600)));
+        return finding(search, "AP8013",
+                       ap_arena_printf(arena, "may take %s, a session there ends after %s",
+                                       ap_human_hours_text(arena, longest),
+                                       ap_human_hours_text(arena, session / 3600)));
     }
     return NULL;
 }
@@ -114,8 +130,11 @@ void ap_result_warn_of_spot(ap_result *result, ap_arena *arena)
     if (!ap_known(result->hours_p50))
         message = "without checkpoints this run would not end on spot machines";
     else if (result->cost_p50 >= result->on_demand_usd)
-        message = ap_arena_printf(arena, "spot is not worth it here: with %.2g expected interruptions and %.2g h lost it costs %.4g USD, on-demand %.4g USD",
-                                  result->bill.interruptions, result->bill.extra_h, result->cost_p50, result->on_demand_usd);
+        message =
+            ap_arena_printf(arena,
+                            "spot is not worth it here: with %.2g expected interruptions and %.2g h lost it costs %.4g "
+                            "USD, on-demand %.4g USD",
+                            result->bill.interruptions, result->bill.extra_h, result->cost_p50, result->on_demand_usd);
     if (!message)
         return;
     ap_finding *items = AP_NEW_ARRAY(arena, ap_finding, result->warnings.count + 1);

@@ -58,7 +58,8 @@ static void take_component(csv_reader *r, const ap_record *record)
     c->chip = ap_arena_strdup(arena, ap_record_text(record, f->chip));
     c->count = ap_record_number(record, f->count);
     c->on_demand = ap_record_number(record, r->fetch->provider->prices.items[0].value);
-    c->spot = r->fetch->provider->prices.count > 1 ? ap_record_number(record, r->fetch->provider->prices.items[1].value) : AP_UNKNOWN;
+    c->spot = r->fetch->provider->prices.count > 1 ? ap_record_number(record, r->fetch->provider->prices.items[1].value)
+                                                   : AP_UNKNOWN;
 }
 
 static bool on_record(void *context, const char *const *cells, size_t count)
@@ -75,7 +76,8 @@ static bool on_record(void *context, const char *const *cells, size_t count)
         ap_arena_free(r->scratch);
         r->scratch = ap_arena_new();
     }
-    ap_record record = {.columns = r->columns, .cells = cells, .cell_count = count, .part = r->part, .arena = r->scratch};
+    ap_record record = {
+        .columns = r->columns, .cells = cells, .cell_count = count, .part = r->part, .arena = r->scratch};
     if (r->in_parts && !ap_record_text(&record, r->fetch->provider->part_when_empty))
         take_component(r, &record);
     else
@@ -142,14 +144,15 @@ static bool check_csv(csv_reader *r, bool framed)
 {
     const ap_provider *p = r->fetch->provider;
     if (!ap_csv_stream_end(r->stream))
-        return ap_fetch_fail(r->fetch, "the table is cut off or damaged: %s", r->stream->error ? r->stream->error : "it ends early");
+        return ap_fetch_fail(r->fetch, "the table is cut off or damaged: %s",
+                             r->stream->error ? r->stream->error : "it ends early");
     if (!r->columns)
         return ap_fetch_fail(r->fetch, "the answer is no table");
     if (!framed && !r->stream->ended_by_newline)
         return ap_fetch_fail(r->fetch, "the table is cut off");
     if (!has_column(r, p->fields.instance) || !has_column(r, p->prices.items[0].value))
-        return ap_fetch_fail(r->fetch, "the table has changed its shape: columns %s and %s are needed", p->fields.instance + 1,
-                             p->prices.items[0].value + 1);
+        return ap_fetch_fail(r->fetch, "the table has changed its shape: columns %s and %s are needed",
+                             p->fields.instance + 1, p->prices.items[0].value + 1);
     if (r->odd_rows * 2 > r->rows)
         return ap_fetch_fail(r->fetch, "most lines do not fit the table's header");
     return true;
@@ -157,7 +160,8 @@ static bool check_csv(csv_reader *r, bool framed)
 
 static void open_reader(csv_reader *r, ap_fetch *fetch, const char *part)
 {
-    *r = (csv_reader){.fetch = fetch, .part = part, .stream = AP_NEW(fetch->arena, ap_csv_stream), .mark = fetch->rows.offers.count};
+    *r = (csv_reader){
+        .fetch = fetch, .part = part, .stream = AP_NEW(fetch->arena, ap_csv_stream), .mark = fetch->rows.offers.count};
     r->rows_in_before = fetch->rows.rows_in;
     const ap_provider *p = fetch->provider;
     for (size_t i = 0; p->part_when_empty && i < p->part_clouds.count; i++)
@@ -181,7 +185,12 @@ bool ap_adapt_csv(ap_fetch *fetch, const ap_price_request *request, const char *
     const char *url = ap_fetch_fill(fetch, request->url, part);
     const ap_validator *validator = ap_fetch_validator(fetch, url, part);
     bool conditional = validator->etag || validator->last_modified;
-    ap_ask ask = {.request = request, .url = url, .validator = conditional ? validator : NULL, .sink = on_bytes, .restart = restart_csv, .context = &r};
+    ap_ask ask = {.request = request,
+                  .url = url,
+                  .validator = conditional ? validator : NULL,
+                  .sink = on_bytes,
+                  .restart = restart_csv,
+                  .context = &r};
     bool good = ap_fetch_ask(fetch, &ask, &answer);
     if (!good && r.stream->error)
         fetch->error = ap_arena_printf(fetch->arena, "the table is damaged: %s", r.stream->error);
@@ -199,7 +208,8 @@ bool ap_adapt_zip(ap_fetch *fetch, const ap_price_request *request, const char *
     const ap_validator *validator = ap_fetch_validator(fetch, url, part);
     if (!ap_fetch_bytes(fetch, request, url, validator, &zip, &zip_len))
         return false;
-    bool good = ap_unzip_one((const unsigned char *)zip, zip_len, (size_t)ap_or(fetch->provider->limits.max_bytes, 64e6) * 4, &text, &len, &why);
+    bool good = ap_unzip_one((const unsigned char *)zip, zip_len,
+                             (size_t)ap_or(fetch->provider->limits.max_bytes, 64e6) * 4, &text, &len, &why);
     free(zip);
     if (!good)
         return ap_fetch_fail(fetch, "%s", why);

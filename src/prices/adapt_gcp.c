@@ -1,5 +1,5 @@
-/* Google sells machines in parts. The parts come as rows named by their descriptions; here they are put together for the
- * machines that the catalog knows (vCPUs, memory and chips of each). */
+/* Google sells machines in parts. The parts come as rows named by their descriptions; here they are put together for
+ * the machines that the catalog knows (vCPUs, memory and chips of each). */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ static bool is_part(const ap_offer *part, const char *start)
 static double part_price(const composing *c, const char *start, const ap_offer *like)
 {
     for (size_t i = 0; start && i < c->part_count; i++)
-        if (c->parts[i].kind == like->kind && ap_streq(c->parts[i].region, like->region) && is_part(&c->parts[i], start))
+        if (c->parts[i].kind == like->kind && ap_streq(c->parts[i].region, like->region) &&
+            is_part(&c->parts[i], start))
             return c->parts[i].native;
     return AP_UNKNOWN;
 }
@@ -43,8 +44,8 @@ static double part_price(const composing *c, const char *start, const ap_offer *
 /* `gpu` is the price of the chip in one region and kind. A machine without the price of a part is left out. */
 static void compose(composing *c, const ap_price_family *family, const ap_instance *machine, const ap_offer *gpu)
 {
-    double price = machine->vcpus * part_price(c, family->core, gpu) + machine->memory / GIB * part_price(c, family->ram, gpu) +
-                   machine->chip_count * gpu->native;
+    double price = machine->vcpus * part_price(c, family->core, gpu) +
+                   machine->memory / GIB * part_price(c, family->ram, gpu) + machine->chip_count * gpu->native;
     if (family->ssd && machine->local_ssd > 0)
         price += machine->local_ssd / GIB * part_price(c, family->ssd, gpu) / HOURS_PER_MONTH;
     if (!ap_known(price))

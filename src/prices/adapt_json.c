@@ -35,9 +35,9 @@ static double oci_part_price(const cJSON *products, const char *part, bool *ret_
             continue;
         *ret_per_gpu = strncmp(text_of(item, "metricName"), "GPU", 3) == 0;
         cJSON_ArrayForEach(local, member(item, "currencyCodeLocalizations"))
-            cJSON_ArrayForEach(price, member(local, "prices"))
-                if (strcmp(text_of(local, "currencyCode"), "USD") == 0 && strcmp(text_of(price, "model"), "PAY_AS_YOU_GO") == 0)
-                    return number_of(price, "value");
+            cJSON_ArrayForEach(price, member(local, "prices")) if (strcmp(text_of(local, "currencyCode"), "USD") == 0 &&
+                                                                   strcmp(text_of(price, "model"), "PAY_AS_YOU_GO") ==
+                                                                       0) return number_of(price, "value");
     }
     return AP_UNKNOWN;
 }
@@ -69,10 +69,19 @@ static void oci_shape(ap_fetch *fetch, const cJSON *shape, const cJSON *products
     if (cJSON_IsTrue(member(shape, "hidden")) || !(gpus > 0) || strcmp(vendor, "cpu") == 0)
         return;
     fetch->rows.rows_in++;
-    ap_offer offer = {.source = fetch->provider->id, .cloud = fetch->provider->cloud, .region = "global", .market = "cloud", .scope = "chip",
-                      .instance = ap_arena_strdup(fetch->arena, text_of(shape, "name")), .count = gpus, .kind = AP_PRICE_ON_DEMAND,
-                      .vcpus = AP_UNKNOWN, .host_bytes = number_of(shape, "bundleMemoryQty") * 1073741824.0, .usd_per_h = AP_UNKNOWN,
-                      .chip_bytes = number_of(shape, "gpuMemoryQty") / gpus * 1073741824.0, .native = oci_shape_price(shape, products, gpus)};
+    ap_offer offer = {.source = fetch->provider->id,
+                      .cloud = fetch->provider->cloud,
+                      .region = "global",
+                      .market = "cloud",
+                      .scope = "chip",
+                      .instance = ap_arena_strdup(fetch->arena, text_of(shape, "name")),
+                      .count = gpus,
+                      .kind = AP_PRICE_ON_DEMAND,
+                      .vcpus = AP_UNKNOWN,
+                      .host_bytes = number_of(shape, "bundleMemoryQty") * 1073741824.0,
+                      .usd_per_h = AP_UNKNOWN,
+                      .chip_bytes = number_of(shape, "gpuMemoryQty") / gpus * 1073741824.0,
+                      .native = oci_shape_price(shape, products, gpus)};
     if (!ap_known(offer.native))
         offer.flag = "a part has no price";
     oci_push(fetch, &offer);
@@ -89,13 +98,13 @@ bool ap_adapt_oci(ap_fetch *fetch)
     AP_SCOPED_JSON *products = NULL;
     AP_SCOPED_JSON *shapes = NULL;
     const ap_price_request *requests = fetch->provider->requests.items;
-    if (!ap_fetch_json(fetch, &requests[0], requests[0].url, NULL, &products) || !ap_fetch_json(fetch, &requests[1], requests[1].url, NULL, &shapes))
+    if (!ap_fetch_json(fetch, &requests[0], requests[0].url, NULL, &products) ||
+        !ap_fetch_json(fetch, &requests[1], requests[1].url, NULL, &shapes))
         return false;
     const cJSON *list = member(shapes, "items"), *shape;
     if (!cJSON_IsArray(list) || !cJSON_IsArray(member(products, "items")))
         return ap_fetch_fail(fetch, "the answer has changed its shape: nothing at /items");
-    cJSON_ArrayForEach(shape, list)
-        oci_shape(fetch, shape, products);
+    cJSON_ArrayForEach(shape, list) oci_shape(fetch, shape, products);
     return true;
 }
 

@@ -11,12 +11,12 @@
 #include "base/num.h"
 #include "base/text.h"
 
-#define CONNECT_S    10.0
-#define QUIET_S      30.0
-#define TOTAL_S      120.0
-#define REDIRECTS    5
-#define MAX_BYTES    (16.0 * 1048576)
-#define MAX_HEADERS  16
+#define CONNECT_S   10.0
+#define QUIET_S     30.0
+#define TOTAL_S     120.0
+#define REDIRECTS   5
+#define MAX_BYTES   (16.0 * 1048576)
+#define MAX_HEADERS 16
 
 double ap_fetch_clock_s(void)
 {
@@ -66,7 +66,8 @@ const char *ap_fetch_fill(ap_fetch *fetch, const char *text, const char *part)
     const char *name = fetch->provider->each.name;
     if (!text || !name)
         return text;
-    const char *mark = ap_arena_printf(fetch->arena, "{%s}", name), *value = ap_url_encode(fetch->arena, part ? part : "");
+    const char *mark = ap_arena_printf(fetch->arena, "{%s}", name),
+               *value = ap_url_encode(fetch->arena, part ? part : "");
     ap_sbuf out;
     ap_sbuf_init(&out, fetch->arena);
     for (const char *at; (at = strstr(text, mark)); text = at + strlen(mark)) {
@@ -202,13 +203,22 @@ static bool perform(ap_fetch *fetch, const ap_ask *ask, catcher *c, ap_http_answ
     double least = fetch->update->test_base_url ? 1 : 0;
     for (int hops = 0;; hops++) {
         ap_http_request request = {
-            .method = ask->request->method, .url = mapped(fetch, url), .body = ask->request->body, .headers = headers,
-            .max_bytes = (size_t)ap_or(fetch->provider->limits.max_bytes, MAX_BYTES), .connect_s = fmax(CONNECT_S * fetch->scale, least),
+            .method = ask->request->method,
+            .url = mapped(fetch, url),
+            .body = ask->request->body,
+            .headers = headers,
+            .max_bytes = (size_t)ap_or(fetch->provider->limits.max_bytes, MAX_BYTES),
+            .connect_s = fmax(CONNECT_S * fetch->scale, least),
             .quiet_s = fmax(QUIET_S * fetch->scale, least),
-            .total_s = fmax(fmin(fmax(TOTAL_S, ap_or(fetch->provider->limits.budget_s, 0)) * fetch->scale, left_s(fetch)), 0.2),
-            .allow_loopback_http = fetch->update->test_base_url != NULL, .ca_file = fetch->update->ca_file, .sink = on_bytes, .context = c};
+            .total_s = fmax(
+                fmin(fmax(TOTAL_S, ap_or(fetch->provider->limits.budget_s, 0)) * fetch->scale, left_s(fetch)), 0.2),
+            .allow_loopback_http = fetch->update->test_base_url != NULL,
+            .ca_file = fetch->update->ca_file,
+            .sink = on_bytes,
+            .context = c};
         ap_transport_get(&request, fetch->arena, ret);
-        bool redirect = ret->ok && (ret->status == 301 || ret->status == 302 || ret->status == 303 || ret->status == 307 || ret->status == 308);
+        bool redirect = ret->ok && (ret->status == 301 || ret->status == 302 || ret->status == 303 ||
+                                    ret->status == 307 || ret->status == 308);
         if (!redirect)
             return true;
         if (hops == REDIRECTS)
@@ -280,8 +290,10 @@ bool ap_fetch_ask(ap_fetch *fetch, const ap_ask *ask, ap_http_answer *ret)
         }
         if (fetch->not_modified || fetch->absent)
             return fetch->absent ? ap_fetch_fail(fetch, "HTTP status 404") : false;
-        ap_retry_outcome outcome = {.transport_failed = !ret->ok, .transient = ret->transient && !c.html && !ret->sink_stopped,
-                                    .http_status = ret->status, .retry_after_s = ret->retry_after_s};
+        ap_retry_outcome outcome = {.transport_failed = !ret->ok,
+                                    .transient = ret->transient && !c.html && !ret->sink_stopped,
+                                    .http_status = ret->status,
+                                    .retry_after_s = ret->retry_after_s};
         double wait = ap_retry_decide(&fetch->retry, &outcome) * fetch->scale;
         if (wait < 0 || wait >= left_s(fetch))
             return explain_failure(fetch, &c, ret);
@@ -326,13 +338,18 @@ static bool fill_buffer(void *context, const char *bytes, size_t len)
     return true;
 }
 
-bool ap_fetch_bytes(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator, char **ret_bytes,
-                    size_t *ret_len)
+bool ap_fetch_bytes(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator,
+                    char **ret_bytes, size_t *ret_len)
 {
     buffer b = {0};
     ap_http_answer answer;
     bool conditional = validator && (validator->etag || validator->last_modified);
-    ap_ask ask = {.request = request, .url = url, .validator = conditional ? validator : NULL, .sink = fill_buffer, .restart = restart_buffer, .context = &b};
+    ap_ask ask = {.request = request,
+                  .url = url,
+                  .validator = conditional ? validator : NULL,
+                  .sink = fill_buffer,
+                  .restart = restart_buffer,
+                  .context = &b};
     bool good = ap_fetch_ask(fetch, &ask, &answer);
     if (good && b.len == 0)
         good = ap_fetch_fail(fetch, "the answer is empty");
@@ -354,7 +371,8 @@ static bool looks_like_html(const char *text)
 }
 
 /* libcurl takes an answer cut off under HTTP/1.0 or inside gzip for whole; only the parser notices. */
-bool ap_fetch_json(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator, cJSON **ret_root)
+bool ap_fetch_json(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator,
+                   cJSON **ret_root)
 {
     char *bytes;
     size_t len, bad = 0;
@@ -370,7 +388,8 @@ bool ap_fetch_json(ap_fetch *fetch, const ap_price_request *request, const char 
     else if (looks_like_html(text))
         ap_fetch_fail(fetch, "got a web page instead of data");
     else if (!(*ret_root = cJSON_ParseWithLengthOpts(text, text_len + 1, &end, 1)))
-        ap_fetch_fail(fetch, "the answer is not whole JSON (byte %zu of %zu)", end ? (size_t)(end - text) : 0, text_len);
+        ap_fetch_fail(fetch, "the answer is not whole JSON (byte %zu of %zu)", end ? (size_t)(end - text) : 0,
+                      text_len);
     free(bytes);
     return *ret_root != NULL;
 }

@@ -1,5 +1,5 @@
-/* Asking one source: addresses, keys, retries, redirects, pages. Private to src/prices. One fetch runs on one thread and
- * touches nothing that others write: its own arena, its own findings. */
+/* Asking one source: addresses, keys, retries, redirects, pages. Private to src/prices. One fetch runs on one thread
+ * and touches nothing that others write: its own arena, its own findings. */
 #ifndef AP_PRICES_FETCH_H
 #define AP_PRICES_FETCH_H
 
@@ -21,10 +21,10 @@ typedef struct ap_fetch {
     const ap_source_state *old; /* or NULL */
     const char *definition;     /* hash of the provider's definition */
     ap_arena *arena;
-    double scale;      /* of waits and budgets: 1, in tests 0.01 */
+    double scale; /* of waits and budgets: 1, in tests 0.01 */
     double started_s;
     ap_retry retry;
-    const char *key;   /* secret, or NULL. Never printed or stored */
+    const char *key;         /* secret, or NULL. Never printed or stored */
     const char *auth_header; /* "Name: prefix key" */
     /* results */
     ap_row_sink rows;
@@ -53,20 +53,21 @@ bool ap_fetch_fail(ap_fetch *fetch, const char *format, ...) __attribute__((form
 
 typedef struct ap_ask {
     const ap_price_request *request;
-    const char *url;             /* as the provider says it: https://host/…; mapped to the test server here */
+    const char *url; /* as the provider says it: https://host/…; mapped to the test server here */
     const ap_validator *validator;
     bool (*sink)(void *context, const char *bytes, size_t len);
     void (*restart)(void *context); /* forget what the sink got: the request is repeated */
     void *context;
-    bool is_text;                /* HTML is then no surprise to be reported as such */
+    bool is_text; /* HTML is then no surprise to be reported as such */
 } ap_ask;
 /* One answer with status 200, all of it given to the sink. False: failed (fetch->error), 304 or 404 (flags). */
 bool ap_fetch_ask(ap_fetch *fetch, const ap_ask *ask, ap_http_answer *ret);
 /* A whole JSON answer. The caller deletes the tree. */
-bool ap_fetch_json(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator, cJSON **ret_root);
+bool ap_fetch_json(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator,
+                   cJSON **ret_root);
 /* Bytes of a whole answer, to be freed. */
-bool ap_fetch_bytes(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator, char **ret_bytes,
-                    size_t *ret_len);
+bool ap_fetch_bytes(ap_fetch *fetch, const ap_price_request *request, const char *url, const ap_validator *validator,
+                    char **ret_bytes, size_t *ret_len);
 /* `text` with {name} of the present part filled in, percent-encoded. */
 const char *ap_fetch_fill(ap_fetch *fetch, const char *text, const char *part);
 /* May links and redirects lead there? */

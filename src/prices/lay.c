@@ -1,5 +1,5 @@
-/* A snapshot's usable offers over the catalog's. Which of two prices holds is a rule: the newer one; on the same day the
- * vendor's own source before a collected list. */
+/* A snapshot's usable offers over the catalog's. Which of two prices holds is a rule: the newer one; on the same day
+ * the vendor's own source before a collected list. */
 #include <string.h>
 
 #include "base/num.h"
@@ -37,8 +37,8 @@ static const char *source_text(const laying *l, const ap_offer *o)
 {
     const ap_source_state *state = ap_snapshot_source(l->snapshot, o->source);
     const char *host = state && state->url && strncmp(state->url, "https://", 8) == 0 ? state->url + 8 : "";
-    return ap_arena_printf(l->catalog->arena, "%s%s%.*s, priced by %s", o->source, *host ? " " : "", (int)strcspn(host, "/?"), host,
-                           o->scope ? o->scope : "node");
+    return ap_arena_printf(l->catalog->arena, "%s%s%.*s, priced by %s", o->source, *host ? " " : "",
+                           (int)strcspn(host, "/?"), host, o->scope ? o->scope : "node");
 }
 
 static void set_price(const laying *l, ap_price *price, const ap_offer *o)
@@ -77,14 +77,20 @@ static ap_price *price_of(laying *l, ap_instance *m, const char *region)
             return &m->prices.items[i];
     make_room(l, m);
     ap_price *made = &m->prices.items[m->prices.count++];
-    *made = (ap_price){.region = region, .on_demand = AP_UNKNOWN, .spot = AP_UNKNOWN, .reserved_1y = AP_UNKNOWN,
-                       .reserved_3y = AP_UNKNOWN, .native = AP_UNKNOWN, .confidence = AP_CONF_READ};
+    *made = (ap_price){.region = region,
+                       .on_demand = AP_UNKNOWN,
+                       .spot = AP_UNKNOWN,
+                       .reserved_1y = AP_UNKNOWN,
+                       .reserved_3y = AP_UNKNOWN,
+                       .native = AP_UNKNOWN,
+                       .confidence = AP_CONF_READ};
     return made;
 }
 
 static bool same_key(const ap_offer *a, const ap_offer *b)
 {
-    return a->kind == b->kind && ap_streq(a->instance, b->instance) && ap_streq(a->cloud, b->cloud) && ap_streq(a->region, b->region);
+    return a->kind == b->kind && ap_streq(a->instance, b->instance) && ap_streq(a->cloud, b->cloud) &&
+           ap_streq(a->region, b->region);
 }
 
 static bool is_better(const ap_offer *a, const ap_offer *b)
@@ -93,7 +99,8 @@ static bool is_better(const ap_offer *a, const ap_offer *b)
     return newer > 0 || (newer == 0 && rank_of(a->source) < rank_of(b->source));
 }
 
-/* Several sources may price the same thing; they stand next to each other. Returns the usable one that holds, or NULL. */
+/* Several sources may price the same thing; they stand next to each other. Returns the usable one that holds, or NULL.
+ */
 static const ap_offer *best_of(const ap_offers *offers, size_t *i)
 {
     const ap_offer *best = NULL, *first = &offers->items[*i];
@@ -107,7 +114,8 @@ static const ap_offer *best_of(const ap_offers *offers, size_t *i)
 
 static void lay_offer(laying *l, ap_instance *m, const ap_offer *o)
 {
-    bool everywhere = strcmp(o->region, "global") == 0 && m->prices.count > 0 && strcmp(m->prices.items[0].region, "global") != 0;
+    bool everywhere =
+        strcmp(o->region, "global") == 0 && m->prices.count > 0 && strcmp(m->prices.items[0].region, "global") != 0;
     if (!everywhere) {
         ap_price *price = price_of(l, m, o->region);
         if (!ap_known(*cell_of(price, o->kind)) || is_newer(l, o->as_of, price->as_of))
@@ -122,11 +130,25 @@ static void lay_offer(laying *l, ap_instance *m, const ap_offer *o)
 static ap_instance *add_machine(laying *l, const ap_offer *o)
 {
     ap_instance *m = &l->items[l->count++];
-    *m = (ap_instance){.cloud = o->cloud, .name = o->instance, .chip = o->chip, .chip_count = o->count, .hosts = 1, .vcpus = o->vcpus,
-                       .memory = o->host_bytes, .local_ssd = AP_UNKNOWN, .network = AP_UNKNOWN, .intra_bandwidth = AP_UNKNOWN,
-                       .host_link = AP_UNKNOWN, .nics = AP_UNKNOWN, .rdma = -1, .market = o->market ? o->market : "cloud",
-                       .session_limit_s = AP_UNKNOWN, .chip_assumed = -1};
-    m->from = (ap_provenance){.source = source_text(l, o), .as_of = o->as_of, .confidence = AP_CONF_READ,
+    *m = (ap_instance){.cloud = o->cloud,
+                       .name = o->instance,
+                       .chip = o->chip,
+                       .chip_count = o->count,
+                       .hosts = 1,
+                       .vcpus = o->vcpus,
+                       .memory = o->host_bytes,
+                       .local_ssd = AP_UNKNOWN,
+                       .network = AP_UNKNOWN,
+                       .intra_bandwidth = AP_UNKNOWN,
+                       .host_link = AP_UNKNOWN,
+                       .nics = AP_UNKNOWN,
+                       .rdma = -1,
+                       .market = o->market ? o->market : "cloud",
+                       .session_limit_s = AP_UNKNOWN,
+                       .chip_assumed = -1};
+    m->from = (ap_provenance){.source = source_text(l, o),
+                              .as_of = o->as_of,
+                              .confidence = AP_CONF_READ,
                               .notes = "known from a price list only: network and local disk are unknown"};
     return m;
 }
@@ -140,13 +162,18 @@ static ap_instance *machine_of(laying *l, const ap_offer *o)
     ap_instance *last = l->count > l->old_count ? &l->items[l->count - 1] : NULL;
     if (last && ap_streq(last->cloud, o->cloud) && ap_streq(last->name, o->instance))
         return last;
-    bool usable = o->chip && o->count > 0 && ap_catalog_chip(l->catalog, o->chip) && ap_catalog_find_cloud(l->catalog, o->cloud);
+    bool usable =
+        o->chip && o->count > 0 && ap_catalog_chip(l->catalog, o->chip) && ap_catalog_find_cloud(l->catalog, o->cloud);
     return usable ? add_machine(l, o) : NULL;
 }
 
 void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot, bool always)
 {
-    laying l = {.catalog = catalog, .snapshot = snapshot, .count = catalog->instances.count, .old_count = catalog->instances.count, .always = always};
+    laying l = {.catalog = catalog,
+                .snapshot = snapshot,
+                .count = catalog->instances.count,
+                .old_count = catalog->instances.count,
+                .always = always};
     l.items = AP_NEW_ARRAY(catalog->arena, ap_instance, l.count + snapshot->offers.count + 1);
     if (l.count)
         memcpy(l.items, catalog->instances.items, l.count * sizeof *l.items);

@@ -15,22 +15,22 @@
 #include "prices/provider.h"
 
 typedef struct ap_offer { /* one price of one machine in one region */
-    const char *source;                   /* source id */
+    const char *source;   /* source id */
     const char *cloud, *instance, *region;
-    const char *chip;                     /* catalog id; NULL: not (yet) known */
-    const char *raw_chip;                 /* as the source spells it */
-    const char *form;                     /* SXM5, PCIe: told apart from the name; not stored */
+    const char *chip;     /* catalog id; NULL: not (yet) known */
+    const char *raw_chip; /* as the source spells it */
+    const char *form;     /* SXM5, PCIe: told apart from the name; not stored */
     double count, vcpus, host_bytes, chip_bytes;
-    int kind;                             /* ap_price_kind */
-    double usd_per_h;                     /* NaN: no exchange rate */
-    double native;                        /* in `currency` */
-    const char *currency;                 /* NULL = USD */
-    const char *market;                   /* cloud, marketplace */
-    const char *scope;                    /* what the source prices: node, chip, parts */
+    int kind;             /* ap_price_kind */
+    double usd_per_h;     /* NaN: no exchange rate */
+    double native;        /* in `currency` */
+    const char *currency; /* NULL = USD */
+    const char *market;   /* cloud, marketplace */
+    const char *scope;    /* what the source prices: node, chip, parts */
     const char *as_of;
-    const char *flag;                     /* NULL: used; else why it is kept but not used */
-    const char *part;                     /* of a source that is asked in parts (a cloud, a region), or NULL */
-    signed char derived;                  /* 1: computed from another price */
+    const char *flag;    /* NULL: used; else why it is kept but not used */
+    const char *part;    /* of a source that is asked in parts (a cloud, a region), or NULL */
+    signed char derived; /* 1: computed from another price */
 } ap_offer;
 typedef AP_LIST(ap_offer) ap_offers;
 
@@ -44,8 +44,8 @@ typedef struct ap_validator { /* for conditional requests */
 } ap_validator;
 
 typedef struct ap_source_state {
-    const char *id, *status;            /* ok, not-modified, failed, skipped, never */
-    const char *error;                  /* of the last attempt, or NULL */
+    const char *id, *status; /* ok, not-modified, failed, skipped, never */
+    const char *error;       /* of the last attempt, or NULL */
     const char *as_of, *fetched_at, *checked_at;
     const char *url, *sha256, *definition; /* first address (no query), hash of the answers, of the provider's file */
     double http_status, bytes, rows_in, rows_kept, suspects;
@@ -61,9 +61,9 @@ typedef struct ap_rate { /* one unit of a currency in USD */
 
 typedef struct ap_snapshot {
     const char *name, *path, *created_at;
-    AP_LIST(ap_source_state) sources;   /* sorted by id */
+    AP_LIST(ap_source_state) sources; /* sorted by id */
     AP_LIST(ap_rate) rates;
-    ap_offers offers;                   /* sorted */
+    ap_offers offers; /* sorted */
 } ap_snapshot;
 
 /* The ids of the contract, in its order; NULL-terminated. */
@@ -100,7 +100,8 @@ const char *ap_store_default_dir(ap_arena *arena);
 AP_CHECKED ap_status ap_store_list(const char *dir, ap_arena *arena, ap_diags *diags, ap_strings *ret_paths);
 /* The newest snapshot that is not newer than `day` (NULL: the newest), skipping damaged ones with a warning.
  * *ret is NULL when there is none. */
-AP_CHECKED ap_status ap_store_open(const char *dir, const char *day, ap_arena *arena, ap_diags *diags, const ap_snapshot **ret);
+AP_CHECKED ap_status ap_store_open(const char *dir, const char *day, ap_arena *arena, ap_diags *diags,
+                                   const ap_snapshot **ret);
 /* Writes a new snapshot under the store's lock and removes the oldest beyond ten. */
 AP_CHECKED ap_status ap_store_add(const char *dir, ap_snapshot *snapshot, ap_arena *arena, ap_diags *diags);
 /* Only one update at a time. Returns a descriptor to give back, or -1 with a diagnostic (AP_IO). */
@@ -118,10 +119,10 @@ void ap_prices_lay(ap_catalog *catalog, const ap_snapshot *snapshot, bool always
 typedef struct ap_price_update {
     const ap_catalog *catalog;
     const ap_providers *providers;
-    ap_strings sources;    /* asked for; empty: the default set */
+    ap_strings sources; /* asked for; empty: the default set */
     ap_strings regions;
-    const ap_snapshot *old; /* or NULL */
-    const char *now;       /* YYYY-MM-DDTHH:MM:SSZ */
+    const ap_snapshot *old;              /* or NULL */
+    const char *now;                     /* YYYY-MM-DDTHH:MM:SSZ */
     const char *test_base_url, *ca_file; /* or NULL */
     bool accept_shrink;
     ap_arena *arena;

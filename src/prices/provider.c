@@ -11,15 +11,15 @@
     {                                                                                                                  \
         key, type, offsetof(S, member), flags, dim, lo, hi, words, object, doc                                         \
     }
-#define ID(key, member, doc)        ROW(key, AP_T_ID, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define TEXT(key, member, doc)      ROW(key, AP_T_TEXT, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define NEED(key, member, doc)      ROW(key, AP_T_TEXT, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define TEXTS(key, member, doc)     ROW(key, AP_T_TEXTS, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define PAIRS(key, member, doc)     ROW(key, AP_T_TEXT_MAP, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define BOOL(key, member, doc)      ROW(key, AP_T_BOOL, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
-#define NUM(key, member, dim, doc)  ROW(key, AP_T_NUM, member, 0, dim, 0, 0, NULL, NULL, doc)
-#define WORD(key, member, words, doc) ROW(key, AP_T_ENUM, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, words, NULL, doc)
-#define PART(key, member, object, doc) ROW(key, AP_T_OBJECT, member, 0, AP_DIM_NONE, 0, 0, NULL, object, doc)
+#define ID(key, member, doc)            ROW(key, AP_T_ID, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define TEXT(key, member, doc)          ROW(key, AP_T_TEXT, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define NEED(key, member, doc)          ROW(key, AP_T_TEXT, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define TEXTS(key, member, doc)         ROW(key, AP_T_TEXTS, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define PAIRS(key, member, doc)         ROW(key, AP_T_TEXT_MAP, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define BOOL(key, member, doc)          ROW(key, AP_T_BOOL, member, 0, AP_DIM_NONE, 0, 0, NULL, NULL, doc)
+#define NUM(key, member, dim, doc)      ROW(key, AP_T_NUM, member, 0, dim, 0, 0, NULL, NULL, doc)
+#define WORD(key, member, words, doc)   ROW(key, AP_T_ENUM, member, AP_F_REQUIRED, AP_DIM_NONE, 0, 0, words, NULL, doc)
+#define PART(key, member, object, doc)  ROW(key, AP_T_OBJECT, member, 0, AP_DIM_NONE, 0, 0, NULL, object, doc)
 #define PARTS(key, member, object, doc) ROW(key, AP_T_OBJECTS, member, 0, AP_DIM_NONE, 0, 0, NULL, object, doc)
 #define SUB(part, key, type, member, dim, words, doc)                                                                  \
     {                                                                                                                  \
@@ -41,7 +41,8 @@ static const ap_field request_fields[] = {
     TEXT("rows", rows, "Path of the rows where it differs from the provider's."),
 };
 #undef S
-static const ap_object request_object = {"request", "One address to ask.", sizeof(ap_price_request), AP_FIELDS_OF(request_fields), NULL};
+static const ap_object request_object = {"request", "One address to ask.", sizeof(ap_price_request),
+                                         AP_FIELDS_OF(request_fields), NULL};
 
 #define S ap_price_test
 static const ap_field test_fields[] = {
@@ -54,7 +55,8 @@ static const ap_field test_fields[] = {
     BOOL("present", present, "It is there and not null."),
 };
 #undef S
-static const ap_object test_object = {"test", "A condition on a row.", sizeof(ap_price_test), AP_FIELDS_OF(test_fields), NULL};
+static const ap_object test_object = {"test", "A condition on a row.", sizeof(ap_price_test), AP_FIELDS_OF(test_fields),
+                                      NULL};
 
 #define S ap_price_addend
 static const ap_field addend_fields[] = {
@@ -62,7 +64,8 @@ static const ap_field addend_fields[] = {
     TEXT("times", times, "How many units; 1 if absent."),
 };
 #undef S
-static const ap_object addend_object = {"addend", "Part of a price.", sizeof(ap_price_addend), AP_FIELDS_OF(addend_fields), NULL};
+static const ap_object addend_object = {"addend", "Part of a price.", sizeof(ap_price_addend),
+                                        AP_FIELDS_OF(addend_fields), NULL};
 
 #define S ap_price_column
 static const ap_field column_fields[] = {
@@ -76,7 +79,8 @@ static const ap_field column_fields[] = {
     PARTS("add", add, &addend_object, "Parts to add."),
 };
 #undef S
-static const ap_object column_object = {"price", "One price of a row.", sizeof(ap_price_column), AP_FIELDS_OF(column_fields), NULL};
+static const ap_object column_object = {"price", "One price of a row.", sizeof(ap_price_column),
+                                        AP_FIELDS_OF(column_fields), NULL};
 
 #define S ap_price_family
 static const ap_field family_fields[] = {
@@ -88,7 +92,8 @@ static const ap_field family_fields[] = {
     TEXT("ssd", ssd, "Start of the description of the monthly price of a GiB of local disk."),
 };
 #undef S
-static const ap_object family_object = {"family", "Machines whose price is made of parts.", sizeof(ap_price_family), AP_FIELDS_OF(family_fields), NULL};
+static const ap_object family_object = {"family", "Machines whose price is made of parts.", sizeof(ap_price_family),
+                                        AP_FIELDS_OF(family_fields), NULL};
 
 #define S ap_price_fields
 static const ap_field fields_fields[] = {
@@ -104,11 +109,13 @@ static const ap_field fields_fields[] = {
     TEXT("chip_memory", chip_memory, "Memory of a chip."),
     NUM("chip_memory_scale", chip_memory_scale, AP_DIM_NONE, "Bytes in a unit of chip_memory."),
     BOOL("chip_memory_total", chip_memory_total, "chip_memory is of all chips together."),
-    TEXT("regions", regions, "A list of regions; region then counts from its items (absent: the items themselves; $key: their names)."),
+    TEXT("regions", regions,
+         "A list of regions; region then counts from its items (absent: the items themselves; $key: their names)."),
     TEXT("region", region, "Region."),
 };
 #undef S
-static const ap_object fields_object = {"fields", "What the answer's fields mean.", sizeof(ap_price_fields), AP_FIELDS_OF(fields_fields), NULL};
+static const ap_object fields_object = {"fields", "What the answer's fields mean.", sizeof(ap_price_fields),
+                                        AP_FIELDS_OF(fields_fields), NULL};
 
 #define S ap_provider
 static const ap_field auth_fields[] = {
@@ -116,23 +123,28 @@ static const ap_field auth_fields[] = {
     SUB(auth, "header", AP_T_TEXT, auth.header, AP_DIM_NONE, NULL, "Header that carries it."),
     SUB(auth, "prefix", AP_T_TEXT, auth.prefix, AP_DIM_NONE, NULL, "Text before it, such as `Bearer `."),
     SUB(auth, "env", AP_T_TEXTS, auth.env, AP_DIM_NONE, NULL, "Environment variables that may hold it, first wins."),
-    SUB(auth, "token_url", AP_T_TEXT, auth.token_url, AP_DIM_NONE, NULL, "oauth2: where client id and secret give a token."),
+    SUB(auth, "token_url", AP_T_TEXT, auth.token_url, AP_DIM_NONE, NULL,
+        "oauth2: where client id and secret give a token."),
     SUB(auth, "id_env", AP_T_TEXT, auth.id_env, AP_DIM_NONE, NULL, "oauth2: variable with the client id."),
     SUB(auth, "secret_env", AP_T_TEXT, auth.secret_env, AP_DIM_NONE, NULL, "oauth2: variable with the secret."),
 };
-static const ap_object auth_object = {"auth", "Key, from the environment only.", sizeof(((S *)0)->auth), AP_FIELDS_OF(auth_fields), NULL};
+static const ap_object auth_object = {"auth", "Key, from the environment only.", sizeof(((S *)0)->auth),
+                                      AP_FIELDS_OF(auth_fields), NULL};
 static const ap_field each_fields[] = {
     SUB(each, "name", AP_T_TEXT, each.name, AP_DIM_NONE, NULL, "Name in the addresses: region, cloud."),
     SUB(each, "suffix", AP_T_TEXT, each.suffix, AP_DIM_NONE, NULL, "Added to the address only when --region is given."),
     SUB(each, "values", AP_T_TEXTS, each.values, AP_DIM_NONE, NULL, "Values; for regions --region replaces them."),
-    SUB(each, "clouds", AP_T_TEXT_MAP, each.clouds, AP_DIM_NONE, NULL, "Catalog's cloud of a value where it is spelled differently."),
+    SUB(each, "clouds", AP_T_TEXT_MAP, each.clouds, AP_DIM_NONE, NULL,
+        "Catalog's cloud of a value where it is spelled differently."),
 };
-static const ap_object each_object = {"each", "Requests once per value.", sizeof(((S *)0)->each), AP_FIELDS_OF(each_fields), NULL};
+static const ap_object each_object = {"each", "Requests once per value.", sizeof(((S *)0)->each),
+                                      AP_FIELDS_OF(each_fields), NULL};
 static const ap_field page_fields[] = {
     SUB(pages, "kind", AP_T_ENUM, pages.kind, AP_DIM_NONE, page_words, "How pages follow each other."),
     SUB(pages, "next", AP_T_TEXT, pages.next, AP_DIM_NONE, NULL, "Pointer to the next address or cursor."),
     SUB(pages, "param", AP_T_TEXT, pages.param, AP_DIM_NONE, NULL, "Query parameter of the cursor or page."),
-    SUB(pages, "full_param", AP_T_TEXT, pages.full_param, AP_DIM_NONE, NULL, "Parameter that skips rows when a full page has no link."),
+    SUB(pages, "full_param", AP_T_TEXT, pages.full_param, AP_DIM_NONE, NULL,
+        "Parameter that skips rows when a full page has no link."),
     SUB(pages, "size", AP_T_NUM, pages.size, AP_DIM_NONE, NULL, "Rows of a full page."),
     SUB(pages, "most", AP_T_NUM, pages.most, AP_DIM_NONE, NULL, "Most pages; more is a failure."),
 };
@@ -189,7 +201,8 @@ static void check_provider(const void *object, ap_pos pos, ap_diags *diags)
         ap_diag_add(diags, AP_ERROR, 762, pos, "source '%s' says nowhere where its prices stand", p->id);
 }
 
-const ap_object ap_provider_object = {"provider", "A price source.", sizeof(ap_provider), AP_FIELDS_OF(provider_fields), check_provider};
+const ap_object ap_provider_object = {"provider", "A price source.", sizeof(ap_provider), AP_FIELDS_OF(provider_fields),
+                                      check_provider};
 
 static int by_id(const void *a, const void *b)
 {
@@ -213,7 +226,9 @@ static ap_status load_file(const char *path, ap_arena *arena, ap_diags *diags, a
     }
     for (size_t i = 0; i < providers->as.list.count && status == AP_OK; i++) {
         ap_provider *provider = AP_PUSH(arena, list->items, list->count, *capacity);
-        status = ap_schema_load(&ap_provider_object, providers->as.list.items[i], provider, arena, diags) == AP_OK ? AP_OK : AP_BAD_DATA;
+        status = ap_schema_load(&ap_provider_object, providers->as.list.items[i], provider, arena, diags) == AP_OK
+                     ? AP_OK
+                     : AP_BAD_DATA;
     }
     ap_diags_attach_source(diags, path, text, len);
     return status;

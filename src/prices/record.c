@@ -91,7 +91,8 @@ static ap_cell template_cell(const ap_record *record, const char *where)
             break;
         }
         ap_sbuf_add_len(&out, where, (size_t)(open - where));
-        const char *value = ap_record_text(record, ap_arena_strndup(record->arena, open + 1, (size_t)(close - open - 1)));
+        const char *value =
+            ap_record_text(record, ap_arena_strndup(record->arena, open + 1, (size_t)(close - open - 1)));
         if (!value)
             return (ap_cell){.kind = AP_CELL_MISSING, .number = AP_UNKNOWN};
         ap_sbuf_add(&out, value);
@@ -141,7 +142,8 @@ static double parse_number(ap_arena *arena, const char *text)
     double value, divisor;
     const char *slash = strchr(text, '/');
     if (slash)
-        return ap_num_parse(ap_arena_strndup(arena, text, (size_t)(slash - text)), &value) && ap_num_parse(slash + 1, &divisor) && divisor > 0
+        return ap_num_parse(ap_arena_strndup(arena, text, (size_t)(slash - text)), &value) &&
+                       ap_num_parse(slash + 1, &divisor) && divisor > 0
                    ? value / divisor
                    : AP_UNKNOWN;
     return ap_num_parse(text, &value) ? value : AP_UNKNOWN;
@@ -233,8 +235,8 @@ static bool descend(walk *w, const cJSON *node, const char *path, size_t depth)
     return true;
 }
 
-bool ap_record_walk(const cJSON *root, const char *path, ap_record *record, void (*each)(void *context, const ap_record *record),
-                    void *context)
+bool ap_record_walk(const cJSON *root, const char *path, ap_record *record,
+                    void (*each)(void *context, const ap_record *record), void *context)
 {
     walk w = {.record = record, .each = each, .context = context};
     return descend(&w, root, path, 0);

@@ -12,11 +12,11 @@
 typedef struct ap_record {
     const cJSON *level[AP_RECORD_DEPTH]; /* [0] = the row, [1] = what holds it … */
     size_t depth;
-    const char *key;                     /* member name of the row, or NULL */
-    const char *const *columns;          /* CSV */
+    const char *key;            /* member name of the row, or NULL */
+    const char *const *columns; /* CSV */
     const char *const *cells;
     size_t cell_count;
-    const char *part;                    /* value of `each`: "$part" */
+    const char *part; /* value of `each`: "$part" */
     ap_arena *arena;
 } ap_record;
 
@@ -36,9 +36,10 @@ const char *ap_record_text(const ap_record *record, const char *where); /* NULL:
 double ap_record_number(const ap_record *record, const char *where);
 bool ap_record_passes(const ap_record *record, const ap_price_test *tests, size_t count);
 
-/* Calls each for every row that `path` finds; a token * walks all members. Returns false when the path leads nowhere. */
-bool ap_record_walk(const cJSON *root, const char *path, ap_record *record, void (*each)(void *context, const ap_record *record),
-                    void *context);
+/* Calls each for every row that `path` finds; a token * walks all members. Returns false when the path leads nowhere.
+ */
+bool ap_record_walk(const cJSON *root, const char *path, ap_record *record,
+                    void (*each)(void *context, const ap_record *record), void *context);
 
 /* The offers that one row makes. */
 typedef struct ap_row_sink {

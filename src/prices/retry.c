@@ -7,7 +7,8 @@
 
 static bool is_transient_status(long status)
 {
-    return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+    return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 ||
+           status == 504;
 }
 
 /* xorshift64*: jitter needs no more. */

@@ -8,12 +8,12 @@
 #define AP_RETRY_ATTEMPTS 5
 
 typedef struct ap_retry {
-    int attempts;       /* made so far */
+    int attempts; /* made so far */
     double waited_s;
-    double budget_s;    /* of the whole source, from its start */
-    double elapsed_s;   /* since its start */
-    double wait_429_s;  /* wait on 429 without Retry-After; 0 = as others. Once only. */
-    uint64_t random;    /* state of the jitter, any seed */
+    double budget_s;   /* of the whole source, from its start */
+    double elapsed_s;  /* since its start */
+    double wait_429_s; /* wait on 429 without Retry-After; 0 = as others. Once only. */
+    uint64_t random;   /* state of the jitter, any seed */
 } ap_retry;
 
 typedef struct ap_retry_outcome {

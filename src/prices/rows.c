@@ -35,7 +35,8 @@ static void fill_machine(ap_row_sink *sink, const ap_record *record, ap_offer *o
     offer->scope = "node";
 }
 
-/* Amount of a price column: NaN with kind MISSING stays unknown; "not a number" is told apart by settle through flag. */
+/* Amount of a price column: NaN with kind MISSING stays unknown; "not a number" is told apart by settle through flag.
+ */
 static bool fill_price(ap_row_sink *sink, const ap_record *record, const ap_price_column *column, ap_offer *offer)
 {
     ap_cell cell = ap_record_cell(record, column->value);
@@ -61,8 +62,9 @@ static bool fill_price(ap_row_sink *sink, const ap_record *record, const ap_pric
         offer->native /= 2;
         offer->derived = 1;
     }
-    const char *currency = column->currency && strchr("/.=$", column->currency[0]) ? ap_record_text(record, column->currency)
-                                                                                   : column->currency;
+    const char *currency = column->currency && strchr("/.=$", column->currency[0])
+                               ? ap_record_text(record, column->currency)
+                               : column->currency;
     offer->currency = currency && strcmp(currency, "USD") != 0 ? copy(sink, currency) : NULL;
     return true;
 }
@@ -108,7 +110,8 @@ void ap_row_take(ap_row_sink *sink, const ap_record *record)
     for (size_t i = 0; i < p->prices.count; i++) {
         const ap_price_column *column = &p->prices.items[i];
         ap_offer priced = offer;
-        if (!ap_record_passes(record, column->when.items, column->when.count) || !fill_price(sink, record, column, &priced))
+        if (!ap_record_passes(record, column->when.items, column->when.count) ||
+            !fill_price(sink, record, column, &priced))
             continue;
         any = true;
         push_regions(sink, record, &priced);

@@ -9,8 +9,8 @@
 #include "prices/prices.h"
 
 #define MOST_USD_PER_CHIP_H 1000.0
-#define BAND_LOW            0.2  /* of the median of other prices of that chip: */
-#define BAND_HIGH           5.0  /* catches per-chip prices taken for machines, cents for dollars */
+#define BAND_LOW            0.2 /* of the median of other prices of that chip: */
+#define BAND_HIGH           5.0 /* catches per-chip prices taken for machines, cents for dollars */
 #define MEMORY_TOLERANCE    0.07
 #define WARNINGS_PER_SOURCE 5
 #define UNKNOWN_NAMES_KEPT  200
@@ -56,7 +56,8 @@ static void note_unknown(settling *s, const char *name)
         if (ap_streq(names->items[i], name))
             return;
     if (names->count < UNKNOWN_NAMES_KEPT)
-        *AP_PUSH(s->in->arena, names->items, names->count, s->unknown_capacity) = ap_arena_strdup(s->in->arena, name); /* outlives the fetch */
+        *AP_PUSH(s->in->arena, names->items, names->count, s->unknown_capacity) =
+            ap_arena_strdup(s->in->arena, name); /* outlives the fetch */
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -89,7 +90,8 @@ static bool fits_form(const ap_chip *chip, const char *form)
     return true;
 }
 
-/* Of several chips that a spelling may mean, the one whose memory and form the row tells; NULL when that leaves a choice. */
+/* Of several chips that a spelling may mean, the one whose memory and form the row tells; NULL when that leaves a
+ * choice. */
 static const ap_chip *by_row(const ap_chip_match *match, const ap_offer *o)
 {
     const ap_chip *only = NULL;
@@ -320,8 +322,8 @@ int ap_offer_compare(const void *a, const void *b)
 
 static bool same_key(const ap_offer *a, const ap_offer *b)
 {
-    return ap_streq(a->cloud, b->cloud) && ap_streq(a->instance, b->instance) && ap_streq(a->region, b->region) && a->kind == b->kind &&
-           ap_streq(a->source, b->source);
+    return ap_streq(a->cloud, b->cloud) && ap_streq(a->instance, b->instance) && ap_streq(a->region, b->region) &&
+           a->kind == b->kind && ap_streq(a->source, b->source);
 }
 
 /* Sorted, so that duplicates stand together and the lowest usable price comes first. A marketplace's many offers of one
@@ -349,8 +351,9 @@ static void judge_spot(const settling *s, ap_offers *offers)
     for (size_t i = 1; i < offers->count; i++) {
         ap_offer *spot = &offers->items[i];
         const ap_offer *list = &offers->items[i - 1];
-        bool pair = spot->kind == AP_PRICE_SPOT && list->kind == AP_PRICE_ON_DEMAND && ap_streq(spot->cloud, list->cloud) &&
-                    ap_streq(spot->instance, list->instance) && ap_streq(spot->region, list->region);
+        bool pair = spot->kind == AP_PRICE_SPOT && list->kind == AP_PRICE_ON_DEMAND &&
+                    ap_streq(spot->cloud, list->cloud) && ap_streq(spot->instance, list->instance) &&
+                    ap_streq(spot->region, list->region);
         if (!pair || spot->flag || list->flag || ap_streq(s->in->provider->market, "marketplace"))
             continue;
         if (spot->native > list->native * 1.05)

@@ -1,5 +1,5 @@
-/* A snapshot as one JSON file: what is known of each source, exchange rates, and the offers as rows of cells in the order
- * of `columns`. Written once, never changed; `sha256` is over the text of the rows. */
+/* A snapshot as one JSON file: what is known of each source, exchange rates, and the offers as rows of cells in the
+ * order of `columns`. Written once, never changed; `sha256` is over the text of the rows. */
 #include <string.h>
 
 #include "base/num.h"
@@ -11,9 +11,10 @@
 #define SNAPSHOT_BYTES ((size_t)256 << 20)
 #define SNAPSHOT_KIND  "price-snapshot"
 
-const char *const ap_price_source_ids[] = {"skypilot", "gpuhunt", "azure", "oci", "vultr", "cloudrift", "vast", "runpod", "aws", "gcp",
-                                           "lambda", "verda", "digitalocean", "hyperstack", "shadeform", "primeintellect", "cudo",
-                                           "scaleway", "ovh", "ecb", NULL};
+const char *const ap_price_source_ids[] = {
+    "skypilot", "gpuhunt", "azure", "oci",          "vultr",      "cloudrift", "vast",           "runpod", "aws",
+    "gcp",      "lambda",  "verda", "digitalocean", "hyperstack", "shadeform", "primeintellect", "cudo",   "scaleway",
+    "ovh",      "ecb",     NULL};
 
 /* One row per text cell and per number cell of an offer; the order is the file's. */
 typedef struct column {
@@ -21,11 +22,18 @@ typedef struct column {
     size_t offset;
     bool number;
 } column;
-#define TEXT(member)   {#member, offsetof(ap_offer, member), false}
-#define NUMBER(member) {#member, offsetof(ap_offer, member), true}
-static const column columns[] = {TEXT(source), TEXT(cloud), TEXT(instance), TEXT(region), TEXT(chip), TEXT(raw_chip), NUMBER(count),
-                                 NUMBER(vcpus), NUMBER(host_bytes), NUMBER(chip_bytes), NUMBER(usd_per_h), NUMBER(native), TEXT(currency),
-                                 TEXT(market), TEXT(scope), TEXT(as_of), TEXT(flag), TEXT(part)};
+#define TEXT(member)                                                                                                   \
+    {                                                                                                                  \
+#member, offsetof(ap_offer, member), false                                                                     \
+    }
+#define NUMBER(member)                                                                                                 \
+    {                                                                                                                  \
+#member, offsetof(ap_offer, member), true                                                                      \
+    }
+static const column columns[] = {
+    TEXT(source),   TEXT(cloud),   TEXT(instance),     TEXT(region),       TEXT(chip),        TEXT(raw_chip),
+    NUMBER(count),  NUMBER(vcpus), NUMBER(host_bytes), NUMBER(chip_bytes), NUMBER(usd_per_h), NUMBER(native),
+    TEXT(currency), TEXT(market),  TEXT(scope),        TEXT(as_of),        TEXT(flag),        TEXT(part)};
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 const ap_source_state *ap_snapshot_source(const ap_snapshot *snapshot, const char *id)
@@ -198,24 +206,34 @@ static void read_lists(const reading *r, const cJSON *map, ap_source_state *s)
 {
     const cJSON *item;
     size_t rejects = 0, names = 0, validators = 0;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "rejects"))
-        *AP_PUSH(r->arena, s->rejects.items, s->rejects.count, rejects) = (ap_reject){ap_arena_strdup(r->arena, item->string), item->valuedouble};
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "unknown_names"))
-        if (cJSON_IsString(item))
-            *AP_PUSH(r->arena, s->unknown_names.items, s->unknown_names.count, names) = ap_arena_strdup(r->arena, item->valuestring);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "validators"))
-        *AP_PUSH(r->arena, s->validators.items, s->validators.count, validators) =
-            (ap_validator){get_text(r, item, "url"), get_text(r, item, "etag"), get_text(r, item, "last_modified"), get_text(r, item, "part")};
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "rejects")) *
+        AP_PUSH(r->arena, s->rejects.items, s->rejects.count, rejects) =
+        (ap_reject){ap_arena_strdup(r->arena, item->string), item->valuedouble};
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "unknown_names")) if (cJSON_IsString(item)) *
+        AP_PUSH(r->arena, s->unknown_names.items, s->unknown_names.count, names) =
+        ap_arena_strdup(r->arena, item->valuestring);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(map, "validators")) *
+        AP_PUSH(r->arena, s->validators.items, s->validators.count, validators) =
+        (ap_validator){get_text(r, item, "url"), get_text(r, item, "etag"), get_text(r, item, "last_modified"),
+                       get_text(r, item, "part")};
 }
 
 static bool read_source(const reading *r, const cJSON *map, ap_source_state *s)
 {
-    *s = (ap_source_state){
-        .id = get_text(r, map, "id"), .status = get_text(r, map, "status"), .error = get_text(r, map, "error"),
-        .as_of = get_text(r, map, "as_of"), .fetched_at = get_text(r, map, "fetched_at"), .checked_at = get_text(r, map, "checked_at"),
-        .url = get_text(r, map, "url"), .sha256 = get_text(r, map, "sha256"), .definition = get_text(r, map, "definition"),
-        .http_status = get_number(map, "http_status"), .bytes = get_number(map, "bytes"), .rows_in = get_number(map, "rows_in"),
-        .rows_kept = get_number(map, "rows_kept"), .suspects = get_number(map, "suspects")};
+    *s = (ap_source_state){.id = get_text(r, map, "id"),
+                           .status = get_text(r, map, "status"),
+                           .error = get_text(r, map, "error"),
+                           .as_of = get_text(r, map, "as_of"),
+                           .fetched_at = get_text(r, map, "fetched_at"),
+                           .checked_at = get_text(r, map, "checked_at"),
+                           .url = get_text(r, map, "url"),
+                           .sha256 = get_text(r, map, "sha256"),
+                           .definition = get_text(r, map, "definition"),
+                           .http_status = get_number(map, "http_status"),
+                           .bytes = get_number(map, "bytes"),
+                           .rows_in = get_number(map, "rows_in"),
+                           .rows_kept = get_number(map, "rows_kept"),
+                           .suspects = get_number(map, "suspects")};
     read_lists(r, map, s);
     return s->id && s->status;
 }
@@ -248,23 +266,21 @@ static bool same_columns(const cJSON *list)
 
 static bool read_lists_of(const reading *r, const cJSON *root)
 {
-    const cJSON *sources = cJSON_GetObjectItemCaseSensitive(root, "sources"), *rows = cJSON_GetObjectItemCaseSensitive(root, "rows");
+    const cJSON *sources = cJSON_GetObjectItemCaseSensitive(root, "sources"),
+                *rows = cJSON_GetObjectItemCaseSensitive(root, "rows");
     const cJSON *rates = cJSON_GetObjectItemCaseSensitive(root, "rates"), *item;
-    if (!cJSON_IsArray(sources) || !cJSON_IsArray(rows) || !same_columns(cJSON_GetObjectItemCaseSensitive(root, "columns")))
+    if (!cJSON_IsArray(sources) || !cJSON_IsArray(rows) ||
+        !same_columns(cJSON_GetObjectItemCaseSensitive(root, "columns")))
         return false;
     ap_snapshot *s = r->out;
     s->sources.items = AP_NEW_ARRAY(r->arena, ap_source_state, (size_t)cJSON_GetArraySize(sources) + 1);
     s->rates.items = AP_NEW_ARRAY(r->arena, ap_rate, (size_t)cJSON_GetArraySize(rates) + 1);
     s->offers.items = AP_NEW_ARRAY(r->arena, ap_offer, (size_t)cJSON_GetArraySize(rows) + 1);
-    cJSON_ArrayForEach(item, sources)
-        if (!read_source(r, item, &s->sources.items[s->sources.count++]))
-            return false;
-    cJSON_ArrayForEach(item, rates)
-        s->rates.items[s->rates.count++] =
-            (ap_rate){get_text(r, item, "currency"), get_text(r, item, "as_of"), get_text(r, item, "source"), get_number(item, "usd")};
-    cJSON_ArrayForEach(item, rows)
-        if (!read_offer(r, item, &s->offers.items[s->offers.count++]))
-            return false;
+    cJSON_ArrayForEach(item, sources) if (!read_source(r, item, &s->sources.items[s->sources.count++])) return false;
+    cJSON_ArrayForEach(item, rates) s->rates.items[s->rates.count++] =
+        (ap_rate){get_text(r, item, "currency"), get_text(r, item, "as_of"), get_text(r, item, "source"),
+                  get_number(item, "usd")};
+    cJSON_ArrayForEach(item, rows) if (!read_offer(r, item, &s->offers.items[s->offers.count++])) return false;
     return true;
 }
 

@@ -63,7 +63,8 @@ static bool prepare_key(ap_fetch *fetch)
     for (size_t i = 0; p->auth.kind == AP_AUTH_HEADER && i < p->auth.env.count && !fetch->key; i++)
         fetch->key = key_from(fetch, p->auth.env.items[i]);
     if (fetch->key)
-        fetch->auth_header = ap_arena_printf(fetch->arena, "%s: %s%s", p->auth.header, p->auth.prefix ? p->auth.prefix : "", fetch->key);
+        fetch->auth_header =
+            ap_arena_printf(fetch->arena, "%s: %s%s", p->auth.header, p->auth.prefix ? p->auth.prefix : "", fetch->key);
     if (p->auth.kind == AP_AUTH_HEADER && !fetch->key && p->tier == AP_TIER_KEYED)
         return ap_fetch_fail(fetch, "needs a key in %s", p->auth.env.items[0]);
     return true;
@@ -161,7 +162,8 @@ bool ap_adapt_json(ap_fetch *fetch, const ap_price_request *request, const char 
     pager p = {.fetch = fetch, .request = request, .part = part};
     p.first = ap_fetch_fill(fetch, request->url, part);
     if (fetch->provider->each.suffix && part)
-        p.first = ap_arena_printf(fetch->arena, "%s%s", p.first, ap_fetch_fill(fetch, fetch->provider->each.suffix, part));
+        p.first =
+            ap_arena_printf(fetch->arena, "%s%s", p.first, ap_fetch_fill(fetch, fetch->provider->each.suffix, part));
     const ap_validator *validator = ap_fetch_validator(fetch, p.first, part);
     for (const char *url = p.first; url; validator = NULL) {
         if (seen_before(&p, url))
@@ -237,7 +239,10 @@ static void run_part(ap_fetch *fetch, const char *name)
     if (good && p->adapter == AP_ADAPT_GCP)
         ap_compose_gcp(fetch);
     bool absent = !good && fetch->absent && name;
-    part->status = good ? AP_PART_OK : fetch->not_modified ? AP_PART_NOT_MODIFIED : absent ? AP_PART_ABSENT : AP_PART_FAILED;
+    part->status = good                  ? AP_PART_OK
+                   : fetch->not_modified ? AP_PART_NOT_MODIFIED
+                   : absent              ? AP_PART_ABSENT
+                                         : AP_PART_FAILED;
     if (!good)
         fetch->rows.offers.count = mark;
     if (absent)
@@ -262,7 +267,8 @@ void ap_fetch_run(ap_fetch *fetch)
     fetch->started_s = ap_fetch_clock_s();
     ap_sha256_init(&fetch->sha);
     fetch->rows = (ap_row_sink){.provider = fetch->provider, .arena = fetch->arena};
-    fetch->retry = (ap_retry){.wait_429_s = ap_or(fetch->provider->limits.wait_429_s, 0), .random = (uint64_t)(fetch->started_s * 1e6)};
+    fetch->retry = (ap_retry){.wait_429_s = ap_or(fetch->provider->limits.wait_429_s, 0),
+                              .random = (uint64_t)(fetch->started_s * 1e6)};
     ap_strings parts = parts_of(fetch);
     fetch->parts = AP_NEW_ARRAY(fetch->arena, ap_part, parts.count + 1);
     if (!prepare_key(fetch)) {

@@ -1,5 +1,5 @@
-/* The price store: a folder of snapshots named by their time. A snapshot appears whole or not at all (written aside, then
- * renamed), so readers need no lock. */
+/* The price store: a folder of snapshots named by their time. A snapshot appears whole or not at all (written aside,
+ * then renamed), so readers need no lock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +28,8 @@ const char *ap_store_default_dir(ap_arena *arena)
 static bool is_snapshot_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return strlen(name) > 10 && name[0] >= '0' && name[0] <= '9' && name[4] == '-' && name[7] == '-' && ap_ends_with(name, SUFFIX);
+    return strlen(name) > 10 && name[0] >= '0' && name[0] <= '9' && name[4] == '-' && name[7] == '-' &&
+           ap_ends_with(name, SUFFIX);
 }
 
 ap_status ap_store_list(const char *dir, ap_arena *arena, ap_diags *diags, ap_strings *ret_paths)
@@ -95,7 +96,8 @@ static ap_status make_folders(const char *dir, ap_diags *diags)
             break;
         *slash = '/';
     }
-    return ap_file_is_dir(dir) ? AP_OK : (errno = ENOTDIR, fail(diags, dir, "cannot make the folder of the price store"));
+    return ap_file_is_dir(dir) ? AP_OK
+                               : (errno = ENOTDIR, fail(diags, dir, "cannot make the folder of the price store"));
 }
 
 int ap_store_lock(const char *dir, double patience_s, ap_diags *diags)
@@ -151,7 +153,8 @@ static const char *new_path(const char *dir, const ap_snapshot *snapshot, ap_are
         if (*c == ':')
             *c = '-';
     const char *path = ap_arena_printf(arena, "%s/%s" SUFFIX, dir, stamp);
-    if (ap_store_list(dir, arena, diags, &paths) != AP_OK || paths.count == 0 || strcmp(path, paths.items[paths.count - 1]) > 0)
+    if (ap_store_list(dir, arena, diags, &paths) != AP_OK || paths.count == 0 ||
+        strcmp(path, paths.items[paths.count - 1]) > 0)
         return path;
     const char *newest = paths.items[paths.count - 1];
     size_t base = strlen(newest) - strlen(SUFFIX);

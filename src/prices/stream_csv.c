@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-void ap_csv_stream_init(ap_csv_stream *s, bool (*record)(void *context, const char *const *cells, size_t count), void *context)
+void ap_csv_stream_init(ap_csv_stream *s, bool (*record)(void *context, const char *const *cells, size_t count),
+                        void *context)
 {
     memset(s, 0, offsetof(ap_csv_stream, text));
     s->len = s->cells = s->records = 0;

@@ -21,7 +21,8 @@ typedef struct ap_csv_stream {
     size_t records;
 } ap_csv_stream;
 
-void ap_csv_stream_init(ap_csv_stream *s, bool (*record)(void *context, const char *const *cells, size_t count), void *context);
+void ap_csv_stream_init(ap_csv_stream *s, bool (*record)(void *context, const char *const *cells, size_t count),
+                        void *context);
 /* False: error or stopped. */
 bool ap_csv_stream_feed(ap_csv_stream *s, const char *bytes, size_t len);
 /* Hands out a last record without newline. False when the text ended inside quotes. */

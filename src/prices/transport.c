@@ -62,10 +62,10 @@ static bool load_curl(curl_api *api)
         const char *name;
         void *slot;
     } functions[] = {
-        {"curl_global_init", &api->global_init},   {"curl_easy_init", &api->easy_init},
-        {"curl_easy_setopt", &api->easy_setopt},   {"curl_easy_perform", &api->easy_perform},
-        {"curl_easy_getinfo", &api->easy_getinfo}, {"curl_easy_cleanup", &api->easy_cleanup},
-        {"curl_easy_strerror", &api->easy_strerror}, {"curl_slist_append", &api->slist_append},
+        {"curl_global_init", &api->global_init},       {"curl_easy_init", &api->easy_init},
+        {"curl_easy_setopt", &api->easy_setopt},       {"curl_easy_perform", &api->easy_perform},
+        {"curl_easy_getinfo", &api->easy_getinfo},     {"curl_easy_cleanup", &api->easy_cleanup},
+        {"curl_easy_strerror", &api->easy_strerror},   {"curl_slist_append", &api->slist_append},
         {"curl_slist_free_all", &api->slist_free_all},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -159,7 +159,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     size_t len = size * count;
     const char *value;
     if (len > 5 && strncmp(line, "HTTP/", 5) == 0) /* a new answer (after 100 Continue): forget the earlier one's */
-        t->answer->etag = t->answer->last_modified = t->answer->content_type = t->answer->location = NULL, t->answer->framed = t->packed = false;
+        t->answer->etag = t->answer->last_modified = t->answer->content_type = t->answer->location = NULL,
+        t->answer->framed = t->packed = false;
     if ((value = header_value(t, line, len, "etag")))
         t->answer->etag = value;
     else if ((value = header_value(t, line, len, "last-modified")))
@@ -194,9 +195,10 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
 
 static bool is_transient(CURLcode code)
 {
-    static const CURLcode passing[] = {CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_PARTIAL_FILE,
-                                       CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_GOT_NOTHING, CURLE_SEND_ERROR,
-                                       CURLE_RECV_ERROR, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2_STREAM, CURLE_HTTP2};
+    static const CURLcode passing[] = {CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
+                                       CURLE_PARTIAL_FILE,          CURLE_OPERATION_TIMEDOUT,   CURLE_SSL_CONNECT_ERROR,
+                                       CURLE_GOT_NOTHING,           CURLE_SEND_ERROR,           CURLE_RECV_ERROR,
+                                       CURLE_BAD_CONTENT_ENCODING,  CURLE_HTTP2_STREAM,         CURLE_HTTP2};
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         if (code == passing[i])
             return true;

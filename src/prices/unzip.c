@@ -53,8 +53,14 @@ static bool read_entry(const unsigned char *zip, size_t len, entry *e, const cha
     if (central > len || len - central < CENTRAL_BYTES || memcmp(zip + central, "PK\1\2", 4) != 0)
         return fail(ret_error, "the zip archive is damaged");
     const unsigned char *c = zip + central;
-    *e = (entry){.flags = get16(c + 8), .method = get16(c + 10), .crc = get32(c + 16), .packed = get32(c + 20), .size = get32(c + 24),
-                 .name_len = get16(c + 28), .local = get32(c + 42), .name = c + CENTRAL_BYTES};
+    *e = (entry){.flags = get16(c + 8),
+                 .method = get16(c + 10),
+                 .crc = get32(c + 16),
+                 .packed = get32(c + 20),
+                 .size = get32(c + 24),
+                 .name_len = get16(c + 28),
+                 .local = get32(c + 42),
+                 .name = c + CENTRAL_BYTES};
     if (e->name_len > len - central - CENTRAL_BYTES)
         return fail(ret_error, "the zip archive is damaged");
     return true;
@@ -62,7 +68,8 @@ static bool read_entry(const unsigned char *zip, size_t len, entry *e, const cha
 
 static bool acceptable(const entry *e, size_t max_bytes, const char **ret_error)
 {
-    if (memchr(e->name, '/', e->name_len) || memchr(e->name, '\\', e->name_len) || (e->name_len >= 2 && memcmp(e->name, "..", 2) == 0))
+    if (memchr(e->name, '/', e->name_len) || memchr(e->name, '\\', e->name_len) ||
+        (e->name_len >= 2 && memcmp(e->name, "..", 2) == 0))
         return fail(ret_error, "the file in the zip archive has a path for a name");
     if (e->flags & 1)
         return fail(ret_error, "the zip archive is encrypted");
@@ -95,7 +102,8 @@ static bool inflate_entry(const unsigned char *packed, const entry *e, char *out
     return whole;
 }
 
-bool ap_unzip_one(const unsigned char *zip, size_t len, size_t max_bytes, char **ret_bytes, size_t *ret_len, const char **ret_error)
+bool ap_unzip_one(const unsigned char *zip, size_t len, size_t max_bytes, char **ret_bytes, size_t *ret_len,
+                  const char **ret_error)
 {
     entry e;
     *ret_bytes = NULL;

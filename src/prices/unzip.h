@@ -7,6 +7,7 @@
 
 /* Unpacks the only entry (stored or deflated) of at most max_bytes into *ret_bytes, to be freed. Refuses: several
  * entries, names with folders, encryption, zip64, a wrong size or CRC. *ret_error is static text. */
-bool ap_unzip_one(const unsigned char *zip, size_t len, size_t max_bytes, char **ret_bytes, size_t *ret_len, const char **ret_error);
+bool ap_unzip_one(const unsigned char *zip, size_t len, size_t max_bytes, char **ret_bytes, size_t *ret_len,
+                  const char **ret_error);
 
 #endif

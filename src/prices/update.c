@@ -1,5 +1,5 @@
-/* All sources at once, then old and new together. Fetching is done by threads that share nothing; settling and merging by
- * the caller's. */
+/* All sources at once, then old and new together. Fetching is done by threads that share nothing; settling and merging
+ * by the caller's. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "prices/fetch.h"
 
 #define THREADS         6
-#define SHRINK_FROM     10  /* rows: fewer change too much by themselves */
+#define SHRINK_FROM     10 /* rows: fewer change too much by themselves */
 #define SHRINK_FRACTION 0.5
 #define TEST_SCALE      0.01
 
@@ -91,8 +91,12 @@ static size_t select_sources(const ap_price_update *update, ap_fetch *fetches)
         if (!is_asked(update, p))
             continue;
         ap_arena *arena = ap_arena_new(); /* its own: threads share nothing */
-        fetches[count++] = (ap_fetch){.provider = p, .update = update, .old = ap_snapshot_source(update->old, p->id), .arena = arena,
-                                      .definition = definition_of(p, arena), .scale = update->test_base_url ? TEST_SCALE : 1};
+        fetches[count++] = (ap_fetch){.provider = p,
+                                      .update = update,
+                                      .old = ap_snapshot_source(update->old, p->id),
+                                      .arena = arena,
+                                      .definition = definition_of(p, arena),
+                                      .scale = update->test_base_url ? TEST_SCALE : 1};
     }
     return count;
 }
@@ -116,8 +120,9 @@ static void add_offer(merge *m, const ap_offer *o, bool is_new)
     *made = *o;
     if (!is_new) /* lives in the old snapshot */
         return;
-    const char **texts[] = {&made->source, &made->cloud,  &made->instance, &made->region, &made->chip, &made->raw_chip, &made->currency,
-                            &made->market, &made->scope, &made->as_of,    &made->flag,   &made->part};
+    const char **texts[] = {&made->source, &made->cloud,    &made->instance, &made->region,
+                            &made->chip,   &made->raw_chip, &made->currency, &made->market,
+                            &made->scope,  &made->as_of,    &made->flag,     &made->part};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = keep(m, *texts[i]);
 }
@@ -163,7 +168,8 @@ static void carry_rates(merge *m, const char *source)
     const ap_snapshot *old = m->update->old;
     for (size_t i = 0; old && i < old->rates.count; i++)
         if (ap_streq(old->rates.items[i].source, source))
-            *AP_PUSH(m->update->arena, m->out->rates.items, m->out->rates.count, m->rate_capacity) = old->rates.items[i];
+            *AP_PUSH(m->update->arena, m->out->rates.items, m->out->rates.count, m->rate_capacity) =
+                old->rates.items[i];
 }
 
 static double old_rows(const merge *m, const char *id)
@@ -178,8 +184,14 @@ static ap_source_state *new_state(merge *m, const ap_fetch *f)
     char hex[65];
     ap_sha256 sha = f->sha;
     ap_sha256_end(&sha, hex);
-    *s = (ap_source_state){.id = keep(m, f->provider->id), .url = keep(m, f->first_url), .sha256 = keep(m, hex), .definition = keep(m, f->definition),
-                           .checked_at = m->update->now, .http_status = (double)f->http_status, .bytes = f->bytes, .rows_in = f->rows.rows_in};
+    *s = (ap_source_state){.id = keep(m, f->provider->id),
+                           .url = keep(m, f->first_url),
+                           .sha256 = keep(m, hex),
+                           .definition = keep(m, f->definition),
+                           .checked_at = m->update->now,
+                           .http_status = (double)f->http_status,
+                           .bytes = f->bytes,
+                           .rows_in = f->rows.rows_in};
     if (f->old) {
         s->as_of = f->old->as_of;
         s->fetched_at = f->old->fetched_at;
@@ -198,8 +210,10 @@ static void keep_validators(const merge *m, const ap_fetch *f, ap_source_state *
     }
     for (size_t i = 0; f->old && i < f->old->validators.count; i++) /* of the parts that were not modified */
         for (size_t p = 0; p < f->part_count; p++)
-            if (f->parts[p].status == AP_PART_NOT_MODIFIED && ap_streq(f->parts[p].name, f->old->validators.items[i].part))
-                *AP_PUSH(m->update->arena, s->validators.items, s->validators.count, capacity) = f->old->validators.items[i];
+            if (f->parts[p].status == AP_PART_NOT_MODIFIED &&
+                ap_streq(f->parts[p].name, f->old->validators.items[i].part))
+                *AP_PUSH(m->update->arena, s->validators.items, s->validators.count, capacity) =
+                    f->old->validators.items[i];
 }
 
 static const char *reasons_of(const merge *m, const ap_source_state *s)
@@ -241,8 +255,13 @@ static size_t count_parts(const ap_fetch *f, ap_part_status status)
 static void settle_rows(merge *m, const ap_fetch *f, ap_source_state *s, const char *day)
 {
     ap_offers kept;
-    ap_settle settle = {.catalog = m->update->catalog, .provider = f->provider, .as_of = day, .rates = m->out->rates.items,
-                        .rate_count = m->out->rates.count, .arena = m->update->arena, .diags = m->update->diags};
+    ap_settle settle = {.catalog = m->update->catalog,
+                        .provider = f->provider,
+                        .as_of = day,
+                        .rates = m->out->rates.items,
+                        .rate_count = m->out->rates.count,
+                        .arena = m->update->arena,
+                        .diags = m->update->diags};
     ap_offers_settle(&settle, &f->rows.offers, s, &kept);
     for (size_t i = 0; i < kept.count; i++)
         add_offer(m, &kept.items[i], true);
@@ -281,14 +300,17 @@ static bool merge_source(merge *m, const ap_fetch *f)
     else
         settle_rows(m, f, s, day);
     if (!(s->rows_kept > 0)) {
-        const char *why = f->rows.rows_in > 0 ? ap_arena_printf(arena, "none of %g rows can be used: %s", f->rows.rows_in, reasons_of(m, s))
+        const char *why = f->rows.rows_in > 0 ? ap_arena_printf(arena, "none of %g rows can be used: %s",
+                                                                f->rows.rows_in, reasons_of(m, s))
                                               : "the answer holds no prices";
         refuse(m, f, s, why, before);
         return true;
     }
     double had = old_rows(m, s->id);
     if (had >= SHRINK_FROM && s->rows_kept < SHRINK_FRACTION * had && !m->update->accept_shrink) {
-        refuse(m, f, s, ap_arena_printf(arena, "shrank from %g rows to %g (--accept-shrink takes that)", had, s->rows_kept), before);
+        refuse(m, f, s,
+               ap_arena_printf(arena, "shrank from %g rows to %g (--accept-shrink takes that)", had, s->rows_kept),
+               before);
         return true;
     }
     keep_validators(m, f, s);
@@ -315,7 +337,8 @@ static void carry_sources(merge *m, const ap_fetch *fetches, size_t count)
     for (size_t i = 0; old && i < old->sources.count; i++) {
         if (was_fetched(fetches, count, old->sources.items[i].id))
             continue;
-        *AP_PUSH(m->update->arena, m->out->sources.items, m->out->sources.count, m->source_capacity) = old->sources.items[i];
+        *AP_PUSH(m->update->arena, m->out->sources.items, m->out->sources.count, m->source_capacity) =
+            old->sources.items[i];
         (void)carry_over(m, old->sources.items[i].id, NULL, NULL);
         carry_rates(m, old->sources.items[i].id);
     }
@@ -332,7 +355,8 @@ ap_status ap_prices_fetch(const ap_price_update *update, ap_snapshot *ret_snapsh
     size_t count = select_sources(update, fetches), failed = 0;
     *ret_snapshot = (ap_snapshot){.created_at = update->now};
     if (count && ap_transport_start() != AP_OK) {
-        ap_diag_add(update->diags, AP_ERROR, 768, AP_NO_POS, "this program was built without libcurl and cannot fetch prices");
+        ap_diag_add(update->diags, AP_ERROR, 768, AP_NO_POS,
+                    "this program was built without libcurl and cannot fetch prices");
         return AP_IO;
     }
     fetch_all(update, fetches, count);
@@ -347,7 +371,8 @@ ap_status ap_prices_fetch(const ap_price_update *update, ap_snapshot *ret_snapsh
     if (ret_snapshot->sources.count > 1)
         qsort(ret_snapshot->sources.items, ret_snapshot->sources.count, sizeof *ret_snapshot->sources.items, by_id);
     if (ret_snapshot->offers.count > 1)
-        qsort(ret_snapshot->offers.items, ret_snapshot->offers.count, sizeof *ret_snapshot->offers.items, ap_offer_compare);
+        qsort(ret_snapshot->offers.items, ret_snapshot->offers.count, sizeof *ret_snapshot->offers.items,
+              ap_offer_compare);
     *ret_failed = failed;
     return AP_OK;
 }

@@ -32,7 +32,8 @@ static void add_price_line(ap_doc *doc, const ap_result *result, const char *tod
         if (ap_known(list) && fabs(list - result->usd_per_h) > 1e-9 * list)
             ap_sbuf_printf(&line, " (list %s)", ap_human_usd_text(doc->arena, list));
         add_age(&line, price->as_of, today);
-        ap_sbuf_printf(&line, ", %s: %s", ap_confidence_name(price->confidence), price->source ? price->source : "source unknown");
+        ap_sbuf_printf(&line, ", %s: %s", ap_confidence_name(price->confidence),
+                       price->source ? price->source : "source unknown");
     } else {
         ap_sbuf_add(&line, ", source unknown");
     }
@@ -46,6 +47,10 @@ void ap_view_bill(ap_doc *doc, const ap_value *value, const ap_result *result, c
     add_price_line(doc, result, today);
     if (ap_known(result->cost_p50))
         ap_doc_table(doc, ap_value_at(value, "cost_items"), columns, sizeof columns / sizeof *columns);
+    const ap_value *commitment = ap_value_at(ap_value_at(value, "commitment"), "usd");
+    if (commitment && commitment->kind == AP_V_NUM)
+        ap_doc_paragraph(doc, "Reserved: the whole term is paid, %s USD, whether it is used or not.",
+                         ap_human_usd_text(doc->arena, commitment->as.number));
     for (int i = 0; i < AP_BILL_COUNT; i++)
         if (result->terms.unknown >> i & 1U)
             ap_doc_paragraph(doc, "Not in the cost, its price is unknown: %s.", ap_bill_item_names[i]);

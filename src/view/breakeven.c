@@ -12,7 +12,11 @@ static const ap_column rent_columns[] = {
     {.title = "Hours a run", .path = "time_h", .format = AP_CELL_HOURS, .priority = 1, .right = true},
     {.title = "USD a run", .path = "cost_usd", .format = AP_CELL_USD, .priority = 1, .right = true},
     {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 2, .right = true},
-    {.title = "Owning wins from h/week", .path = "break_even_h_per_week", .format = AP_CELL_AUTO, .priority = 1, .right = true},
+    {.title = "Owning wins from h/week",
+     .path = "break_even_h_per_week",
+     .format = AP_CELL_AUTO,
+     .priority = 1,
+     .right = true},
     {.title = "Pay-back months", .path = "payback_months", .format = AP_CELL_AUTO, .priority = 2, .right = true},
     {.title = "Price as of", .path = "price_as_of", .priority = 3},
 };
@@ -24,7 +28,11 @@ static const ap_column chart_columns[] = {
 };
 static const ap_column sensitivity_columns[] = {
     {.title = "If", .path = "parameter", .priority = 1, .flexible = true},
-    {.title = "Owning wins from h/week", .path = "break_even_h_per_week", .format = AP_CELL_AUTO, .priority = 1, .right = true},
+    {.title = "Owning wins from h/week",
+     .path = "break_even_h_per_week",
+     .format = AP_CELL_AUTO,
+     .priority = 1,
+     .right = true},
     {.title = "Pay-back months", .path = "payback_months", .format = AP_CELL_AUTO, .priority = 1, .right = true},
 };
 #define COLUMNS(table) (table), sizeof(table) / sizeof *(table)
@@ -118,12 +126,16 @@ typedef struct variation {
 
 static ap_value *sensitivity_value(ap_arena *arena, const ap_breakeven_view *v)
 {
-    static const variation variations[] = {
-        {"electricity costs half", AT(electricity_usd_per_h), 0.5}, {"electricity costs twice as much", AT(electricity_usd_per_h), 2},
-        {"the machine costs 30 % less", AT(price_usd), 0.7},        {"the machine costs 30 % more", AT(price_usd), 1.3},
-        {"it brings nothing when sold", AT(resale), 0},             {"it lasts half as long", AT(years), 0.5},
-        {"rent falls by 30 %", AT(cloud_run_usd), 0.7},             {"rent rises by 30 %", AT(cloud_run_usd), 1.3},
-        {"the run takes 30 % longer on it", AT(rig_run_h), 1.3},    {"it is used half as much", AT(hours_per_week), 0.5}};
+    static const variation variations[] = {{"electricity costs half", AT(electricity_usd_per_h), 0.5},
+                                           {"electricity costs twice as much", AT(electricity_usd_per_h), 2},
+                                           {"the machine costs 30 % less", AT(price_usd), 0.7},
+                                           {"the machine costs 30 % more", AT(price_usd), 1.3},
+                                           {"it brings nothing when sold", AT(resale), 0},
+                                           {"it lasts half as long", AT(years), 0.5},
+                                           {"rent falls by 30 %", AT(cloud_run_usd), 0.7},
+                                           {"rent rises by 30 %", AT(cloud_run_usd), 1.3},
+                                           {"the run takes 30 % longer on it", AT(rig_run_h), 1.3},
+                                           {"it is used half as much", AT(hours_per_week), 0.5}};
     ap_value *list = ap_value_list(arena);
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         ap_breakeven_input input = v->input;
@@ -134,8 +146,10 @@ static ap_value *sensitivity_value(ap_arena *arena, const ap_breakeven_view *v)
     care.care_usd_per_week = v->care_usd_per_week;
     idle.idle_usd_per_h = v->idle_usd_per_h;
     if (v->care_usd_per_week > 0)
-        push_case(arena, list, ap_arena_printf(arena, "its care (%g h a month) is paid at %g USD/h", v->rig->admin_h_per_month,
-                                               v->search->constants.own_admin_usd_per_h), &care);
+        push_case(arena, list,
+                  ap_arena_printf(arena, "its care (%g h a month) is paid at %g USD/h", v->rig->admin_h_per_month,
+                                  v->search->constants.own_admin_usd_per_h),
+                  &care);
     if (v->idle_usd_per_h > 0)
         push_case(arena, list, "it is left on when idle", &idle);
     return list;
@@ -176,7 +190,8 @@ static void add_verdict(ap_doc *doc, const ap_breakeven_view *v, const ap_breake
     ap_num_format_digits(b->hours_per_week, 3, hours);
     if (v->own->plan->est.error || v->own->plan->est.verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "The run does not work on this machine: %s.",
-                         v->own->plan->est.error ? v->own->plan->est.error : "it needs more memory than the machine has");
+                         v->own->plan->est.error ? v->own->plan->est.error
+                                                 : "it needs more memory than the machine has");
     else if (!rent)
         ap_doc_paragraph(doc, "Nothing to rent can run this within the limits given.");
     else if (b->never)
@@ -212,9 +227,10 @@ ap_doc *ap_view_breakeven(ap_arena *arena, const ap_breakeven_view *v)
     ap_doc_heading(doc, ap_arena_printf(arena, "%s against rent", v->rig->name ? v->rig->name : v->rig->id));
     add_verdict(doc, v, &b, rent);
     ap_doc_table(doc, rents, COLUMNS(rent_columns))->main = true;
-    ap_doc_paragraph(doc, "The machine: %.0f USD (%s), %.0f %% back after %g years, electricity %.3g USD/kWh (%s), %g hours a week.",
-                     v->cost->price_usd, v->rig->from.as_of ? v->rig->from.as_of : "no date", 100 * v->cost->resale, v->cost->years,
-                     v->cost->electricity_usd_per_kwh, v->cost->electricity_from, v->input.hours_per_week);
+    ap_doc_paragraph(
+        doc, "The machine: %.0f USD (%s), %.0f %% back after %g years, electricity %.3g USD/kWh (%s), %g hours a week.",
+        v->cost->price_usd, v->rig->from.as_of ? v->rig->from.as_of : "no date", 100 * v->cost->resale, v->cost->years,
+        v->cost->electricity_usd_per_kwh, v->cost->electricity_from, v->input.hours_per_week);
     ap_doc_table(doc, chart, COLUMNS(chart_columns));
     ap_doc_table(doc, sensitivity, COLUMNS(sensitivity_columns));
     return doc;

@@ -5,7 +5,7 @@
 #include "plan/breakeven.h"
 #include "view/view.h"
 
-typedef struct ap_rent { /* a way to rent, and how it compares */
+typedef struct ap_rent {     /* a way to rent, and how it compares */
     const char *label;       /* "cheapest on demand" */
     const ap_result *result; /* or NULL: there is none */
 } ap_rent;
@@ -15,7 +15,7 @@ typedef struct ap_breakeven_view {
     const ap_rig *rig;
     const ap_result *own;
     const ap_own_cost *cost;
-    const ap_rent *rents;    /* the first with a result is what is compared with */
+    const ap_rent *rents; /* the first with a result is what is compared with */
     size_t rent_count;
     ap_breakeven_input input; /* against the first */
     double care_usd_per_week; /* at the assumed wage, for the sensitivity */

@@ -70,7 +70,8 @@ static ap_value *source_value(ap_arena *arena, const ap_price_view *view, const 
     put_text(arena, map, "id", id);
     put_text(arena, map, "name", provider ? provider->name : NULL);
     put_text(arena, map, "as_of", state ? state->as_of : NULL);
-    put_num(arena, map, "age_days", state && state->as_of ? fmax(0, ap_days_between(state->as_of, view->today)) : AP_UNKNOWN);
+    put_num(arena, map, "age_days",
+            state && state->as_of ? fmax(0, ap_days_between(state->as_of, view->today)) : AP_UNKNOWN);
     put_num(arena, map, "rows", state ? ap_or(state->rows_kept, 0) : 0);
     put_text(arena, map, "status", state ? state->status : "never");
     put_text(arena, map, "error", state ? state->error : NULL);
@@ -111,11 +112,11 @@ static void add_unknown_names(ap_doc *doc, const ap_snapshot *snapshot)
     for (size_t i = 0; snapshot && i < snapshot->sources.count; i++)
         for (size_t k = 0; k < snapshot->sources.items[i].unknown_names.count; k++)
             if (count++ < 12)
-                ap_sbuf_printf(&names, "%s%s (%s)", count > 1 ? ", " : "", snapshot->sources.items[i].unknown_names.items[k],
-                               snapshot->sources.items[i].id);
+                ap_sbuf_printf(&names, "%s%s (%s)", count > 1 ? ", " : "",
+                               snapshot->sources.items[i].unknown_names.items[k], snapshot->sources.items[i].id);
     if (count)
-        ap_doc_paragraph(doc, "%zu names of chips are unknown or ambiguous; their prices are kept and not used: %s%s.", count, names.text,
-                         count > 12 ? " …" : "");
+        ap_doc_paragraph(doc, "%zu names of chips are unknown or ambiguous; their prices are kept and not used: %s%s.",
+                         count, names.text, count > 12 ? " …" : "");
 }
 
 ap_doc *ap_view_price_status(ap_arena *arena, const ap_price_view *view, const ap_strings *only)
@@ -136,11 +137,13 @@ ap_doc *ap_view_price_status(ap_arena *arena, const ap_price_view *view, const a
     ap_doc_table(doc, list, status_columns, sizeof status_columns / sizeof *status_columns)->main = true;
     add_unknown_names(doc, view->snapshot);
     if (view->snapshot)
-        ap_doc_paragraph(doc, "Snapshot of %s. Prices built into the program: %s and older.", view->snapshot->created_at,
+        ap_doc_paragraph(doc, "Snapshot of %s. Prices built into the program: %s and older.",
+                         view->snapshot->created_at,
                          view->catalog->prices_as_of ? ap_catalog_builtin_prices_as_of() : "none");
     else
-        ap_doc_paragraph(doc, "No snapshot yet (accelpick prices update makes one): the prices built in, of %s and older, are used.",
-                         ap_catalog_builtin_prices_as_of());
+        ap_doc_paragraph(
+            doc, "No snapshot yet (accelpick prices update makes one): the prices built in, of %s and older, are used.",
+            ap_catalog_builtin_prices_as_of());
     return doc;
 }
 
@@ -241,9 +244,11 @@ static bool wanted(const ap_price_view *view, const ap_offer *o)
     const ap_constraints *c = view->filter;
     bool kind = c->pricing.count == 0;
     for (size_t i = 0; i < c->pricing.count; i++)
-        kind = kind || ap_streq(c->pricing.items[i], "any") || ap_starts_with(ap_price_kind_name(o->kind), c->pricing.items[i]);
+        kind = kind || ap_streq(c->pricing.items[i], "any") ||
+               ap_starts_with(ap_price_kind_name(o->kind), c->pricing.items[i]);
     bool source = matches(&view->sources, o->source);
-    return kind && source && matches(&c->clouds, o->cloud) && matches(&c->regions, o->region) && matches(&c->chip_globs, o->chip);
+    return kind && source && matches(&c->clouds, o->cloud) && matches(&c->regions, o->region) &&
+           matches(&c->chip_globs, o->chip);
 }
 
 ap_doc *ap_view_price_rows(ap_arena *arena, const ap_price_view *view)
@@ -310,7 +315,8 @@ ap_doc *ap_view_price_diff(ap_arena *arena, const ap_price_view *view, const ap_
     ap_value *list = ap_value_list(arena);
     size_t i = 0, k = 0, added = 0, removed = 0, same = 0;
     while (i < old->offers.count || k < new->offers.count) {
-        const ap_offer *a = i < old->offers.count ? &old->offers.items[i] : NULL, *b = k < new->offers.count ? &new->offers.items[k] : NULL;
+        const ap_offer *a = i < old->offers.count ? &old->offers.items[i] : NULL,
+                       *b = k < new->offers.count ? &new->offers.items[k] : NULL;
         int order = !a ? 1 : !b ? -1 : compare_keys(a, b);
         if (order < 0 && ++removed)
             push_change(arena, list, a, NULL);
@@ -333,6 +339,7 @@ ap_doc *ap_view_price_diff(ap_arena *arena, const ap_price_view *view, const ap_
     table->main = true;
     table->limit = view->limit;
     table->empty = "No price moved by more than 5 %.";
-    ap_doc_paragraph(doc, "%s to %s: %zu added, %zu removed, %zu moved by at most 5 %%.", old->created_at, new->created_at, added, removed, same);
+    ap_doc_paragraph(doc, "%s to %s: %zu added, %zu removed, %zu moved by at most 5 %%.", old->created_at,
+                     new->created_at, added, removed, same);
     return doc;
 }

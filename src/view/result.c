@@ -105,6 +105,17 @@ static ap_value *spot_value(ap_arena *arena, const ap_result *result)
     return map;
 }
 
+/* A reserved machine is paid for its whole term; a run's own cost is only its share of that. */
+static ap_value *commitment_value(ap_arena *arena, const ap_result *result)
+{
+    double term_h = result->pricing == AP_PRICE_RESERVED_1Y ? 8766 : 3 * 8766;
+    ap_value *map = ap_value_map(arena);
+    ap_put_num(arena, map, "term_h", term_h);
+    ap_put_num(arena, map, "usd", term_h * result->usd_per_h);
+    ap_put_num(arena, map, "used_fraction", result->hours_p50 / term_h);
+    return map;
+}
+
 /* Items that this run has to pay and nobody knows the price of. */
 static void put_unknown_items(ap_arena *arena, ap_value *map, const ap_result *result)
 {
@@ -276,6 +287,8 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     ap_value_put(arena, map, "cost_items", cost_items(arena, result));
     if (result->terms.interruptions_per_h > 0)
         ap_value_put(arena, map, "spot", spot_value(arena, result));
+    if (result->price && (result->pricing == AP_PRICE_RESERVED_1Y || result->pricing == AP_PRICE_RESERVED_3Y))
+        ap_value_put(arena, map, "commitment", commitment_value(arena, result));
     ap_put_num(arena, map, "energy_kwh", result->energy_kwh);
     ap_put_num(arena, map, "co2_kg", result->co2_kg);
     ap_value_put(arena, map, "memory", ok ? memory_value(arena, est) : ap_value_null(arena));

@@ -45,7 +45,8 @@ static double sum_of(const ap_bill *bill)
 static void test_bill_by_the_hour(void **state)
 {
     (void)state;
-    ap_bill_terms terms = {.billing_step_s = 3600, .billing_least_s = AP_UNKNOWN, .storage_usd_per_h = 0.5, .egress_usd = 7};
+    ap_bill_terms terms = {
+        .billing_step_s = 3600, .billing_least_s = AP_UNKNOWN, .storage_usd_per_h = 0.5, .egress_usd = 7};
     ap_run_estimate run = run_of(4.25);
     ap_bill bill;
     ap_bill_compute(&terms, &run, 0.25, 2, &bill);
@@ -71,7 +72,8 @@ static void test_bill_has_a_minimum(void **state)
 static void test_spot_bill_adds_up(void **state)
 {
     (void)state;
-    ap_bill_terms terms = {.billing_step_s = AP_UNKNOWN, .billing_least_s = AP_UNKNOWN, .interruptions_per_h = 0.01, .lost_h = 0.5};
+    ap_bill_terms terms = {
+        .billing_step_s = AP_UNKNOWN, .billing_least_s = AP_UNKNOWN, .interruptions_per_h = 0.01, .lost_h = 0.5};
     ap_run_estimate run = run_of(100);
     ap_bill bill;
     ap_bill_compute(&terms, &run, 0, 1, &bill);
@@ -93,8 +95,13 @@ static void test_unknown_price_gives_no_bill(void **state)
     assert_same(bill.cost[1], 0);
 }
 
-static const ap_breakeven_input usual = {.rig_run_h = 12, .cloud_run_usd = 6, .price_usd = 1200, .years = 3, .resale = 0.3,
-                                         .electricity_usd_per_h = 0.0884, .hours_per_week = 40};
+static const ap_breakeven_input usual = {.rig_run_h = 12,
+                                         .cloud_run_usd = 6,
+                                         .price_usd = 1200,
+                                         .years = 3,
+                                         .resale = 0.3,
+                                         .electricity_usd_per_h = 0.0884,
+                                         .hours_per_week = 40};
 
 static void test_breakeven(void **state)
 {
@@ -126,10 +133,14 @@ static void test_breakeven_never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate_of_a_month),        cmocka_unit_test(test_interruptions_with_checkpoints),
-        cmocka_unit_test(test_interruptions_without_checkpoints), cmocka_unit_test(test_bill_by_the_hour),
-        cmocka_unit_test(test_bill_has_a_minimum),     cmocka_unit_test(test_spot_bill_adds_up),
-        cmocka_unit_test(test_unknown_price_gives_no_bill), cmocka_unit_test(test_breakeven),
+        cmocka_unit_test(test_rate_of_a_month),
+        cmocka_unit_test(test_interruptions_with_checkpoints),
+        cmocka_unit_test(test_interruptions_without_checkpoints),
+        cmocka_unit_test(test_bill_by_the_hour),
+        cmocka_unit_test(test_bill_has_a_minimum),
+        cmocka_unit_test(test_spot_bill_adds_up),
+        cmocka_unit_test(test_unknown_price_gives_no_bill),
+        cmocka_unit_test(test_breakeven),
         cmocka_unit_test(test_breakeven_never),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

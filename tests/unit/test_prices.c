@@ -1,4 +1,5 @@
-/* The pure parts of live prices: retries, pointers and conditions on rows, CSV as it arrives, zip, SHA-256, provider files. */
+/* The pure parts of live prices: retries, pointers and conditions on rows, CSV as it arrives, zip, SHA-256, provider
+ * files. */
 #include "testing.h"
 
 #include <stdlib.h>
@@ -35,8 +36,8 @@ static void test_retry_after_is_clamped(void **state)
 {
     (void)state;
     assert_same(decide(429, 7, 0), 7);
-    assert_same(decide(503, 343682983, 0), 120);   /* a date of 2037 */
-    assert_true(decide(429, -350628113, 0) <= 2);  /* a date in the past: our own back-off */
+    assert_same(decide(503, 343682983, 0), 120);  /* a date of 2037 */
+    assert_true(decide(429, -350628113, 0) <= 2); /* a date in the past: our own back-off */
 }
 
 static void test_backoff_grows_and_is_bounded(void **state)
@@ -99,7 +100,8 @@ static void note_row(void *context, const ap_record *record)
 
 static void test_rows_know_what_holds_them(void **state)
 {
-    cJSON *root = cJSON_Parse("{\"d\":[{\"name\":\"x\",\"f\":{\"k1\":{\"n\":1},\"k2\":{\"n\":2}}},{\"name\":\"y\",\"f\":{\"k3\":{\"n\":3}}},{\"name\":\"z\"}]}");
+    cJSON *root = cJSON_Parse("{\"d\":[{\"name\":\"x\",\"f\":{\"k1\":{\"n\":1},\"k2\":{\"n\":2}}},{\"name\":\"y\","
+                              "\"f\":{\"k3\":{\"n\":3}}},{\"name\":\"z\"}]}");
     ap_record record = {.arena = *state};
     walked w = {0};
     assert_true(ap_record_walk(root, "/d/*/f/*", &record, note_row, &w));
@@ -111,7 +113,8 @@ static void test_rows_know_what_holds_them(void **state)
 
 static void test_numbers_of_rows(void **state)
 {
-    cJSON *root = cJSON_Parse("{\"n\":1.5,\"s\":\"2.25\",\"half\":\"1/2\",\"bad\":\"1,23\",\"zero\":\"1/0\",\"null\":null,\"t\":true}");
+    cJSON *root = cJSON_Parse(
+        "{\"n\":1.5,\"s\":\"2.25\",\"half\":\"1/2\",\"bad\":\"1,23\",\"zero\":\"1/0\",\"null\":null,\"t\":true}");
     ap_record record = {.arena = *state, .level = {root}, .depth = 1};
     assert_same(ap_record_number(&record, "/n"), 1.5);
     assert_same(ap_record_number(&record, "/s"), 2.25);
@@ -187,7 +190,8 @@ static const char *split(const char *csv, size_t piece, char *out, bool *ret_goo
 static void test_csv_in_pieces(void **state)
 {
     (void)state;
-    static const char csv[] = "\xEF\xBB\xBF" "a,b,\"c \"\"d\"\"\"\r\n1,,\"x,\ny\"\n\n,\n\"\",z";
+    static const char csv[] = "\xEF\xBB\xBF"
+                              "a,b,\"c \"\"d\"\"\"\r\n1,,\"x,\ny\"\n\n,\n\"\",z";
     static const char expected[] = "[a][b][c \"d\"];[1][][x,\ny];[][];[][z];";
     char out[256];
     bool good;
@@ -215,7 +219,8 @@ static void test_csv_that_is_cut_or_too_long(void **state)
 /* A zip with one stored file, byte by byte as APPNOTE.TXT describes it. */
 static size_t make_zip(unsigned char *out, const char *name, const char *text, unsigned long crc, unsigned entries)
 {
-    unsigned char local[30] = {'P', 'K', 3, 4, 20}, central[46] = {'P', 'K', 1, 2, 20, 0, 20}, end[22] = {'P', 'K', 5, 6};
+    unsigned char local[30] = {'P', 'K', 3, 4, 20}, central[46] = {'P', 'K', 1, 2, 20, 0, 20},
+                  end[22] = {'P', 'K', 5, 6};
     size_t name_len = strlen(name), len = strlen(text), at_central = 30 + name_len + len;
     for (int i = 0; i < 4; i++)
         local[14 + i] = central[16 + i] = (unsigned char)(crc >> (8 * i));
@@ -255,11 +260,11 @@ static void test_zip(void **state)
     assert_true(unzip(zip, len, 100, &text));
     assert_string_equal(text, CHECK_TEXT);
     free(text);
-    assert_false(unzip(zip, len, 5, &text));                                     /* larger than allowed */
+    assert_false(unzip(zip, len, 5, &text)); /* larger than allowed */
     for (size_t cut = 0; cut < len; cut++)
-        assert_false(unzip(zip, cut, 100, &text));                               /* cut off anywhere */
+        assert_false(unzip(zip, cut, 100, &text)); /* cut off anywhere */
     len = make_zip(zip, "a.csv", CHECK_TEXT, CHECK_CRC ^ 1, 1);
-    assert_false(unzip(zip, len, 100, &text));                                   /* wrong sum */
+    assert_false(unzip(zip, len, 100, &text)); /* wrong sum */
     len = make_zip(zip, "../a.csv", CHECK_TEXT, CHECK_CRC, 1);
     assert_false(unzip(zip, len, 100, &text));
     len = make_zip(zip, "a.csv", CHECK_TEXT, CHECK_CRC, 2);
@@ -271,10 +276,13 @@ static void test_zip(void **state)
 static void test_sha256(void **state)
 {
     (void)state;
-    static const struct { const char *text, *hex; } known[] = { /* FIPS 180-4 examples */
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+    static const struct {
+        const char *text, *hex;
+    } known[] = {/* FIPS 180-4 examples */
+                 {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                 {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                 {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         ap_sha256 sha;
         char hex[65];
@@ -309,11 +317,20 @@ static void test_addresses_that_are_allowed(void **state)
     ap_provider provider = {.id = "azure", .hosts = {hosts, 1}, .requests = {&request, 1}};
     ap_price_update update = {.test_base_url = "http://127.0.0.1:8080"};
     ap_fetch fetch = {.provider = &provider, .update = &update, .arena = *state};
-    static const char *const good[] = {"https://prices.azure.com/x", "https://prices.azure.com:443/x", "https://PRICES.azure.com/x",
-                                       "https://api.azure.com/", "http://127.0.0.1:8080/azure/x"};
-    static const char *const bad[] = {"http://prices.azure.com/x", "https://prices.azure.com:444/x", "https://prices.azure.com@evil.example/x",
-                                      "https://prices.azure.com.evil.example/", "https://evil.example/", "file:///etc/passwd", "/x", "",
-                                      "http://127.0.0.1:80801/x", "http://127.0.0.1:8080.evil.example/x", "https://user@prices.azure.com/x"};
+    static const char *const good[] = {"https://prices.azure.com/x", "https://prices.azure.com:443/x",
+                                       "https://PRICES.azure.com/x", "https://api.azure.com/",
+                                       "http://127.0.0.1:8080/azure/x"};
+    static const char *const bad[] = {"http://prices.azure.com/x",
+                                      "https://prices.azure.com:444/x",
+                                      "https://prices.azure.com@evil.example/x",
+                                      "https://prices.azure.com.evil.example/",
+                                      "https://evil.example/",
+                                      "file:///etc/passwd",
+                                      "/x",
+                                      "",
+                                      "http://127.0.0.1:80801/x",
+                                      "http://127.0.0.1:8080.evil.example/x",
+                                      "https://user@prices.azure.com/x"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(ap_fetch_allows(&fetch, good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -323,13 +340,20 @@ static void test_addresses_that_are_allowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_retried),      cmocka_unit_test(test_retry_after_is_clamped),
-        cmocka_unit_test(test_backoff_grows_and_is_bounded), cmocka_unit_test(test_one_long_wait_on_429),
-        cmocka_unit_test(test_json_pointer),         arena_test(test_rows_know_what_holds_them),
-        arena_test(test_numbers_of_rows),            arena_test(test_conditions),
-        cmocka_unit_test(test_csv_in_pieces),        cmocka_unit_test(test_csv_that_is_cut_or_too_long),
-        cmocka_unit_test(test_zip),                  cmocka_unit_test(test_sha256),
-        arena_test(test_every_source_of_the_contract_is_built_in), arena_test(test_addresses_that_are_allowed),
+        cmocka_unit_test(test_what_is_retried),
+        cmocka_unit_test(test_retry_after_is_clamped),
+        cmocka_unit_test(test_backoff_grows_and_is_bounded),
+        cmocka_unit_test(test_one_long_wait_on_429),
+        cmocka_unit_test(test_json_pointer),
+        arena_test(test_rows_know_what_holds_them),
+        arena_test(test_numbers_of_rows),
+        arena_test(test_conditions),
+        cmocka_unit_test(test_csv_in_pieces),
+        cmocka_unit_test(test_csv_that_is_cut_or_too_long),
+        cmocka_unit_test(test_zip),
+        cmocka_unit_test(test_sha256),
+        arena_test(test_every_source_of_the_contract_is_built_in),
+        arena_test(test_addresses_that_are_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
