@@ -102,6 +102,12 @@ static ap_value *model_facts(ap_arena *arena, const ap_checkjob *job)
     return map;
 }
 
+/* A layout that cannot be (fewer samples than chips, counts that disagree) has no figures to show. */
+static bool has_result(const ap_checkjob *job)
+{
+    return job->estimated && (!job->result.plan->est.error || job->result.plan->refused);
+}
+
 static ap_value *finding_value(ap_arena *arena, const ap_jobfinding *finding)
 {
     ap_value *map = ap_value_map(arena);
@@ -173,7 +179,7 @@ static ap_value *one_job(ap_doc *doc, ap_value *rows, const ap_checkjob *job, ap
     ap_value_put(arena, map, "model_facts", model_facts(arena, job));
     ap_value_put(arena, map, "findings", findings);
     ap_value_put(arena, map, "estimate",
-                 job->estimated ? ap_view_result(arena, &job->resolved, &job->result) : ap_value_null(arena));
+                 has_result(job) ? ap_view_result(arena, &job->resolved, &job->result) : ap_value_null(arena));
     ap_put_text(arena, map, "hardware", hardware_words(arena, job));
     ap_put_text(arena, map, "verdict", worst < 0 ? "ok" : ap_severity_name((ap_severity)worst));
     ap_put_num(arena, map, "worst_case_usd", job->worst_case_usd);
