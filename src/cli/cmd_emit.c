@@ -28,12 +28,14 @@ static ap_status read_settings(ap_cli *cli, ap_emit_settings *ret)
     ap_schema_clear(&ap_emit_settings_object, ret);
     if (!cli->config.emit)
         return AP_OK;
-    return ap_schema_load(&ap_emit_settings_object, cli->config.emit, ret, cli->arena, &cli->diags) == AP_OK ? AP_OK : AP_BAD_DATA;
+    return ap_schema_load(&ap_emit_settings_object, cli->config.emit, ret, cli->arena, &cli->diags) == AP_OK
+               ? AP_OK
+               : AP_BAD_DATA;
 }
 
 static ap_status take_target(ap_cli *cli, ap_cli_job *job, ap_result *ret)
 {
-    ap_target *targets;
+    ap_target *targets = NULL;
     ap_strings texts = ap_cli_list(cli, AP_O_ON);
     if (texts.count > 1)
         return ap_cli_usage(cli, 308, NULL, "a recipe is for one target; %zu are given", texts.count);
@@ -50,13 +52,15 @@ static ap_status take_rank(ap_cli *cli, ap_cli_job *job, ap_result *ret)
     double rank = ap_or(ap_cli_number(cli, AP_O_RANK), 1);
     if (job->search.result_count == 0) {
         const ap_rejection *nearest = job->search.rejected_count ? &job->search.rejected[0] : NULL;
-        ap_diag *diag = ap_diag_add(&cli->diags, AP_ERROR, 804, AP_NO_POS, "nothing of the catalog can run this within the limits");
+        ap_diag *diag =
+            ap_diag_add(&cli->diags, AP_ERROR, 804, AP_NO_POS, "nothing of the catalog can run this within the limits");
         if (nearest)
             diag->hint = ap_arena_printf(cli->arena, "nearest: %s: %s", nearest->target, nearest->message);
         return AP_INFEASIBLE;
     }
     if (rank > (double)job->search.result_count)
-        return ap_cli_usage(cli, 308, NULL, "--rank %.0f: there are %zu recommendations", rank, job->search.result_count);
+        return ap_cli_usage(cli, 308, NULL, "--rank %.0f: there are %zu recommendations", rank,
+                            job->search.result_count);
     *ret = job->search.results[(size_t)rank - 1];
     return AP_OK;
 }
@@ -77,7 +81,11 @@ static void replan(ap_cli *cli, ap_cli_job *job, ap_result *result)
     workload->parallel.ep = ap_or(workload->parallel.ep, 1);
     *copy = job->job;
     copy->workload = workload;
-    *search = (ap_search){.job = copy, .catalog = job->search.catalog, .calibration = job->search.calibration, .options = &job->options, .arena = cli->arena};
+    *search = (ap_search){.job = copy,
+                          .catalog = job->search.catalog,
+                          .calibration = job->search.calibration,
+                          .options = &job->options,
+                          .arena = cli->arena};
     ap_search_init(search);
     ap_result again = *result;
     const ap_plan *plan = ap_search_plan(search, &result->hw);
@@ -122,7 +130,8 @@ static ap_doc *as_document(ap_cli *cli, const ap_emit_kind *kind, const ap_emit_
     return doc;
 }
 
-static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *kind, const ap_result *result, const ap_emit_settings *settings)
+static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *kind, const ap_result *result,
+                              const ap_emit_settings *settings)
 {
     ap_emit_request request = {
         .search = &job->search,
@@ -152,7 +161,7 @@ static ap_status run(ap_cli *cli)
 {
     ap_cli_job job;
     ap_emit_settings settings;
-    ap_result result;
+    ap_result result = {0};
     const ap_emit_kind *kind = find_kind(cli);
     if (!kind)
         return AP_USAGE;
@@ -173,13 +182,16 @@ static ap_status run(ap_cli *cli)
     bool broken = ap_reasons_explain(job.search.reasons, &result);
     status = write_recipe(cli, &job, kind, &result, &settings);
     if (status == AP_OK && broken)
-        ap_diag_add(&cli->diags, AP_WARNING, 814, AP_NO_POS, "%s breaks a policy: see the lines 'beware' of the recipe", result.target);
+        ap_diag_add(&cli->diags, AP_WARNING, 814, AP_NO_POS, "%s breaks a policy: see the lines 'beware' of the recipe",
+                    result.target);
     return status == AP_OK && broken ? AP_FINDINGS : status;
 }
 
 static const ap_example examples[] = {
-    {"emit slurm --model llama-3.1-8b --method finetune --tokens 500M --on gcp/a3-highgpu-8g:2", "a batch script for two machines"},
-    {"emit docker --model llama-3.1-8b --method qlora --tokens 20M --on rtx-3090:1 --explain", "on your own card, with reasons"},
+    {"emit slurm --model llama-3.1-8b --method finetune --tokens 500M --on gcp/a3-highgpu-8g:2",
+     "a batch script for two machines"},
+    {"emit docker --model llama-3.1-8b --method qlora --tokens 20M --on rtx-3090:1 --explain",
+     "on your own card, with reasons"},
     {"emit k8s --model resnet50 --dataset imagenet-1k --epochs 90 --on aws/p4de.24xlarge", "a Kubernetes Job"},
 };
 
@@ -187,10 +199,14 @@ const ap_command ap_cmd_emit = {
     .name = "emit",
     .synopsis = "KIND [WORKLOAD] [--on TARGET | --rank N]",
     .summary = "write a ready-to-run recipe with a bill guard",
-    .description = "Turns a plan into a file for the way you run jobs: slurm, k8s, gke-tpu, skypilot, dstack, shell scripts docker, gcloud, aws and az, "
-                   "and configurations accelerate and deepspeed. Without --on it takes the best recommendation, or the Nth with --rank.\n\n"
-                   "Every recipe has a time limit from the p90 of the estimate, stops by itself, and says what it may cost. --explain adds why each "
-                   "flag is there. Your own values (partition, account, image, bucket, script) come from emit: in the configuration.",
+    .description = "Turns a plan into a file for the way you run jobs: slurm, k8s, gke-tpu, skypilot, dstack, shell "
+                   "scripts docker, gcloud, aws and az, "
+                   "and configurations accelerate and deepspeed. Without --on it takes the best recommendation, or the "
+                   "Nth with --rank.\n\n"
+                   "Every recipe has a time limit from the p90 of the estimate, stops by itself, and says what it may "
+                   "cost. --explain adds why each "
+                   "flag is there. Your own values (partition, account, image, bucket, script) come from emit: in the "
+                   "configuration.",
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .groups = AP_G_JOB | AP_G_TARGET | AP_G_FILTER | AP_G_CHOICE | AP_G_RIG | AP_G_EMIT,

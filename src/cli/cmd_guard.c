@@ -17,11 +17,11 @@ static ap_status price_of_target(ap_cli *cli, const char *text, double *ret_usd_
         return status;
     *ret_usd_per_h = target.price_usd_per_h;
     if (!ap_known(*ret_usd_per_h))
-        return ap_cli_usage(cli, 851, "say it yourself: --price-hour 2.5", "%s: price unknown%s%s", target.text, target.price_unknown ? ": " : "",
-                            target.price_unknown ? target.price_unknown : "");
+        return ap_cli_usage(cli, 851, "say it yourself: --price-hour 2.5", "%s: price unknown%s%s", target.text,
+                            target.price_unknown ? ": " : "", target.price_unknown ? target.price_unknown : "");
     if (!ap_cli_flag(cli, AP_O_QUIET))
-        ap_diag_add(&cli->diags, AP_NOTE, 853, AP_NO_POS, "%s costs %.6g USD an hour, as of %s", target.text, *ret_usd_per_h,
-                    target.price && target.price->as_of ? target.price->as_of : "an unknown day");
+        ap_diag_add(&cli->diags, AP_NOTE, 853, AP_NO_POS, "%s costs %.6g USD an hour, as of %s", target.text,
+                    *ret_usd_per_h, target.price && target.price->as_of ? target.price->as_of : "an unknown day");
     return AP_OK;
 }
 
@@ -50,7 +50,8 @@ static ap_status run(ap_cli *cli)
 {
     double usd_per_h, budget = ap_cli_number(cli, AP_O_BUDGET), deadline = ap_cli_number(cli, AP_O_DEADLINE);
     if (cli->after_dashes > 0)
-        return ap_cli_usage(cli, 851, "accelpick guard --budget 200 --on TARGET -- CMD...", "the command stands behind --");
+        return ap_cli_usage(cli, 851, "accelpick guard --budget 200 --on TARGET -- CMD...",
+                            "the command stands behind --");
     if (!ap_known(budget) && !ap_known(deadline))
         return ap_cli_usage(cli, 851, "--budget USD, --deadline DURATION or both", "there is no limit to guard");
     ap_status status = find_price(cli, &usd_per_h);
@@ -75,17 +76,21 @@ static ap_status run(ap_cli *cli)
 
 static const ap_example examples[] = {
     {"guard --budget 0.01 --on h100-sxm5-80gb:8 -- true", "a command that ends in time keeps its exit code"},
-    {"guard --deadline 1h --price-hour 2.5 --progress 'step (\\d+)/(\\d+)' -- echo 'step 10/100'", "reads the step out of the command's output"},
+    {"guard --deadline 1h --price-hour 2.5 --progress 'step (\\d+)/(\\d+)' -- echo 'step 10/100'",
+     "reads the step out of the command's output"},
 };
 
 const ap_command ap_cmd_guard = {
     .name = "guard",
     .synopsis = "--budget USD [--deadline D] [--on TARGET] -- CMD...",
     .summary = "run a command and stop it at a limit of money or time",
-    .description = "Runs CMD in a process group of its own and says every minute what it has cost and, with --progress, when it will be done. At 80 % of "
-                   "the limit it warns; at the limit it sends SIGTERM, after --grace SIGKILL, and exits with 1. Otherwise the exit code is the "
-                   "command's: 127 when there is no such command, 126 when it cannot be run, 128 + n when signal n ended it.\n\n"
-                   "Signals are passed on. What the command leaves running is killed when it ends. Works without a network.",
+    .description =
+        "Runs CMD in a process group of its own and says every minute what it has cost and, with --progress, when it "
+        "will be done. At 80 % of "
+        "the limit it warns; at the limit it sends SIGTERM, after --grace SIGKILL, and exits with 1. Otherwise the "
+        "exit code is the "
+        "command's: 127 when there is no such command, 126 when it cannot be run, 128 + n when signal n ended it.\n\n"
+        "Signals are passed on. What the command leaves running is killed when it ends. Works without a network.",
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .groups = AP_G_LIMITS | AP_G_TARGET | AP_G_DATA | AP_G_GUARD,

@@ -31,7 +31,8 @@
 enum { STREAMS = 2, LOOK_MS = 200, READ_BYTES = 65536, ROUNDS = 100, ROUND_NS = 20000000, GIVE_UP_S = 10 };
 
 /* Signals that are blocked and fetched by hand: no handler, so no global. */
-static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGTSTP};
+static const int taken[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
+                            SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGTSTP};
 enum { TAKEN_COUNT = sizeof taken / sizeof *taken };
 
 typedef struct run {
@@ -39,11 +40,11 @@ typedef struct run {
     ap_arena *arena;
     struct timespec start;
     pid_t child;
-    int pipes[STREAMS];   /* read ends, -1 = closed */
+    int pipes[STREAMS]; /* read ends, -1 = closed */
     int log_fd;
     ino_t log_inode;
-    int terminal;         /* descriptor of the terminal given away, -1 */
-    double kill_at_s;     /* NaN: nobody asked it to end */
+    int terminal;     /* descriptor of the terminal given away, -1 */
+    double kill_at_s; /* NaN: nobody asked it to end */
     double next_say_s;
     bool at_limit, ended;
     int wait_status;
@@ -59,15 +60,16 @@ static double elapsed_s(const run *r)
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
 {
+    char line[1024];
     va_list args;
     va_start(args, format);
-    fputs("accelpick guard: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    fprintf(stderr, "accelpick guard: %s\n", line);
 }
 
-/* ---- starting ----------------------------------------------------------------------------------------------------- */
+/* ---- starting -----------------------------------------------------------------------------------------------------
+ */
 
 static void become_command(const run *r, int report, const int *ends)
 {
@@ -138,7 +140,8 @@ static int start_command(run *r)
     return code;
 }
 
-/* ---- ending ------------------------------------------------------------------------------------------------------- */
+/* ---- ending -------------------------------------------------------------------------------------------------------
+ */
 
 static void ask_to_end(run *r, int signal_number)
 {
@@ -208,7 +211,8 @@ static void reap(run *r)
     }
 }
 
-/* ---- watching ----------------------------------------------------------------------------------------------------- */
+/* ---- watching -----------------------------------------------------------------------------------------------------
+ */
 
 static void take_signals(run *r)
 {
@@ -308,7 +312,8 @@ static void report(run *r)
         r->at_limit = true;
         ap_sbuf_init(&line, r->arena);
         ap_watch_say(&r->guard->watch, now, &line);
-        say("the limit is reached (%s): the command is asked to end, and killed %.3g s later", line.text, r->guard->grace_s);
+        say("the limit is reached (%s): the command is asked to end, and killed %.3g s later", line.text,
+            r->guard->grace_s);
         r->kill_at_s = AP_UNKNOWN;
         ask_to_end(r, SIGTERM);
     }
@@ -348,7 +353,8 @@ static void watch(run *r)
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------------------------
+ */
 
 static void block_signals(void)
 {
@@ -373,7 +379,12 @@ static int exit_code(const run *r)
 
 int ap_guard_run(ap_guard *guard, ap_arena *arena)
 {
-    run r = {.guard = guard, .arena = arena, .log_fd = -1, .terminal = -1, .kill_at_s = AP_UNKNOWN, .next_say_s = guard->every_s};
+    run r = {.guard = guard,
+             .arena = arena,
+             .log_fd = -1,
+             .terminal = -1,
+             .kill_at_s = AP_UNKNOWN,
+             .next_say_s = guard->every_s};
     if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp())
         r.terminal = STDIN_FILENO;
     block_signals();

@@ -41,7 +41,8 @@ ap_status ap_emit_docker(ap_emit_plan *p)
         ap_emit_why(p, "--runtime=habana", "hands the cards to the container");
     if (p->multi_node) {
         ap_emit_why(p, "--network=host", "processes on several machines must reach one another");
-        ap_emit_why(p, "NODE_RANK", "run the script on each of the %.0f machines with its own number, 0 on the first", p->nodes);
+        ap_emit_why(p, "NODE_RANK", "run the script on each of the %.0f machines with its own number, 0 on the first",
+                    p->nodes);
     }
     return status;
 }

@@ -60,7 +60,8 @@ static const char *hours(ap_arena *arena, double value)
     return ap_known(value) ? ap_human_hours_text(arena, value) : "unknown";
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints --------------------------------------------------------------------------------------------------
+ */
 
 /* "<5%" and "5-10%" of spot machines are taken back in a month: stops of one machine in an hour. */
 static double spot_rate(const ap_emit_plan *p, double assumed)
@@ -84,7 +85,8 @@ static double checkpoint_bytes(const ap_emit_plan *p, double per_parameter)
     const ap_job *job = p->request->search->job;
     double trained = job->model.params;
     if (p->lora) /* two matrices of rank x hidden for every adapted one */
-        trained = ap_or(job->lora_target_count, 7) * p->lora_rank * 2 * ap_or(job->model.hidden, 4096) * ap_or(job->model.layers, 32);
+        trained = ap_or(job->lora_target_count, 7) * p->lora_rank * 2 * ap_or(job->model.hidden, 4096) *
+                  ap_or(job->model.layers, 32);
     return ap_or(trained, 1e8) * per_parameter;
 }
 
@@ -104,13 +106,16 @@ static void take_checkpoints(ap_emit_plan *p, const char *folder)
         p->save_steps = fmin(p->save_steps, p->steps);
     p->disk_gb = ceil((2 * bytes + ap_or(p->request->search->job->model.params, 0) * 4 + 100e9) / 1e11) * 100;
     p->checkpoints = p->settings->checkpoint_dir ? p->settings->checkpoint_dir : folder;
-    ap_emit_why(p, "checkpoints", "%s takes %s to write; %s between stops gives %s by Young and Daly; kept between %s and %s",
-                words(p->arena, bytes, AP_DIM_BYTES), words(p->arena, write_s, AP_DIM_SECONDS), words(p->arena, mean_s, AP_DIM_SECONDS),
-                words(p->arena, young, AP_DIM_SECONDS), words(p->arena, c[AP_EMIT_C_shortest_interval_s], AP_DIM_SECONDS),
+    ap_emit_why(p, "checkpoints",
+                "%s takes %s to write; %s between stops gives %s by Young and Daly; kept between %s and %s",
+                words(p->arena, bytes, AP_DIM_BYTES), words(p->arena, write_s, AP_DIM_SECONDS),
+                words(p->arena, mean_s, AP_DIM_SECONDS), words(p->arena, young, AP_DIM_SECONDS),
+                words(p->arena, c[AP_EMIT_C_shortest_interval_s], AP_DIM_SECONDS),
                 words(p->arena, c[AP_EMIT_C_longest_interval_s], AP_DIM_SECONDS));
 }
 
-/* ---- time limit --------------------------------------------------------------------------------------------------- */
+/* ---- time limit ---------------------------------------------------------------------------------------------------
+ */
 
 static void cap_limit(ap_emit_plan *p, double seconds, const char *why)
 {
@@ -119,8 +124,10 @@ static void cap_limit(ap_emit_plan *p, double seconds, const char *why)
         return;
     p->limit_s = fmax(60, whole);
     if (p->limit_s < p->hours_p50 * 3600)
-        ap_diag_add(p->diags, AP_WARNING, 805, AP_NO_POS, "%s: the limit of %s comes from the %s, but the run takes %s (p50)", p->target,
-                    words(p->arena, p->limit_s, AP_DIM_SECONDS), why, words(p->arena, p->hours_p50 * 3600, AP_DIM_SECONDS));
+        ap_diag_add(p->diags, AP_WARNING, 805, AP_NO_POS,
+                    "%s: the limit of %s comes from the %s, but the run takes %s (p50)", p->target,
+                    words(p->arena, p->limit_s, AP_DIM_SECONDS), why,
+                    words(p->arena, p->hours_p50 * 3600, AP_DIM_SECONDS));
     ap_emit_why(p, "time limit", "lowered to %s by the %s", words(p->arena, p->limit_s, AP_DIM_SECONDS), why);
 }
 
@@ -133,7 +140,8 @@ static void take_limit(ap_emit_plan *p)
         ap_emit_why(p, "time limit", "emit.limit of the configuration");
     } else if (ap_known(p->hours_p90)) {
         p->limit_s = ap_emit_round_limit_s(p->hours_p90 * 3600);
-        ap_emit_why(p, "time limit", "p90 of the estimate, %s, rounded up", words(p->arena, p->hours_p90 * 3600, AP_DIM_SECONDS));
+        ap_emit_why(p, "time limit", "p90 of the estimate, %s, rounded up",
+                    words(p->arena, p->hours_p90 * 3600, AP_DIM_SECONDS));
     } else {
         p->limit_s = c[AP_EMIT_C_default_limit_s];
         guessed = true;
@@ -142,8 +150,9 @@ static void take_limit(ap_emit_plan *p)
     if (ap_known(p->request->deadline_s))
         cap_limit(p, p->request->deadline_s, "deadline");
     else if (guessed)
-        ap_diag_add(p->diags, AP_WARNING, 806, AP_NO_POS, "%s: length of the run unknown, so the time limit is %s", p->target,
-                    words(p->arena, p->limit_s, AP_DIM_SECONDS))->hint = "say how much is trained: --tokens, --samples or --epochs";
+        ap_diag_add(p->diags, AP_WARNING, 806, AP_NO_POS, "%s: length of the run unknown, so the time limit is %s",
+                    p->target, words(p->arena, p->limit_s, AP_DIM_SECONDS))
+            ->hint = "say how much is trained: --tokens, --samples or --epochs";
     if (ap_known(p->request->budget_usd) && p->usd_per_h > 0)
         cap_limit(p, 3600 * p->request->budget_usd / p->usd_per_h, "budget");
     p->limit_min = ceil(p->limit_s / 60);
@@ -170,44 +179,54 @@ static void take_restarts(ap_emit_plan *p, bool per_attempt)
     p->worst_usd = once * (per_attempt ? p->restarts + 1 : 1);
 }
 
-/* ---- header ------------------------------------------------------------------------------------------------------- */
+/* ---- header -------------------------------------------------------------------------------------------------------
+ */
 
 static void put_estimate(ap_emit_plan *p)
 {
     const ap_result *r = p->result;
     const ap_estimate *est = &r->plan->est;
     if (ap_known(r->hours_p50))
-        ap_emit_header(p, "estimate   %s (p10 %s, p90 %s), %s (p50), %s (p90); basis: %s", hours(p->arena, r->hours_p50),
-                       hours(p->arena, r->hours_p10), hours(p->arena, r->hours_p90),
+        ap_emit_header(p, "estimate   %s (p10 %s, p90 %s), %s (p50), %s (p90); basis: %s",
+                       hours(p->arena, r->hours_p50), hours(p->arena, r->hours_p10), hours(p->arena, r->hours_p90),
                        money(p->arena, r->cost_p50), money(p->arena, r->cost_p90), ap_basis_names[est->basis]);
     else
-        ap_emit_header(p, "estimate   one step takes %s; length of the run unknown: no amount of data was given", words(p->arena, est->step_s, AP_DIM_SECONDS));
+        ap_emit_header(p, "estimate   one step takes %s; length of the run unknown: no amount of data was given",
+                       words(p->arena, est->step_s, AP_DIM_SECONDS));
     if (p->own_machine && ap_known(r->usd_per_h))
         ap_emit_header(p, "price      %.4g USD/h: what your own machines cost to run and own", r->usd_per_h);
     else if (ap_known(r->usd_per_h))
-        ap_emit_header(p, "price      %.6g USD/h for all machines, %s%s%s, as of %s", r->usd_per_h, p->pricing, r->priced_from ? ", from " : "",
-                       r->priced_from ? r->priced_from : "", r->price && r->price->as_of ? r->price->as_of : "an unknown day");
+        ap_emit_header(p, "price      %.6g USD/h for all machines, %s%s%s, as of %s", r->usd_per_h, p->pricing,
+                       r->priced_from ? ", from " : "", r->priced_from ? r->priced_from : "",
+                       r->price && r->price->as_of ? r->price->as_of : "an unknown day");
     else
         ap_emit_header(p, "price      unknown");
-    ap_emit_header(p, "layout     %s, dp%.0f tp%.0f pp%.0f cp%.0f, %s, micro-batch %.6g, accumulation %.6g, %s; %.3g of %.3g GiB",
-                   p->stack ? p->stack : p->framework, ap_or(p->dp, 1), ap_or(p->tp, 1), ap_or(p->pp, 1), ap_or(p->cp, 1),
-                   p->sharding ? p->sharding : "none", ap_or(p->micro_batch, 1), ap_or(p->grad_accum, 1), p->precision ? p->precision : "fp32",
-                   est->peak_bytes / GIB, est->capacity_bytes / GIB);
+    ap_emit_header(
+        p, "layout     %s, dp%.0f tp%.0f pp%.0f cp%.0f, %s, micro-batch %.6g, accumulation %.6g, %s; %.3g of %.3g GiB",
+        p->stack ? p->stack : p->framework, ap_or(p->dp, 1), ap_or(p->tp, 1), ap_or(p->pp, 1), ap_or(p->cp, 1),
+        p->sharding ? p->sharding : "none", ap_or(p->micro_batch, 1), ap_or(p->grad_accum, 1),
+        p->precision ? p->precision : "fp32", est->peak_bytes / GIB, est->capacity_bytes / GIB);
 }
 
 static void put_guard(ap_emit_plan *p, bool per_attempt)
 {
     const char *again = per_attempt && p->restarts > 0
-                            ? ap_arena_printf(p->arena, ", and so is each of at most %.0f restart%s", p->restarts, p->restarts > 1 ? "s" : "") : "";
+                            ? ap_arena_printf(p->arena, ", and so is each of at most %.0f restart%s", p->restarts,
+                                              p->restarts > 1 ? "s" : "")
+                            : "";
     if (ap_known(p->worst_usd))
-        ap_emit_header(p, "bill guard stopped after %s at the latest%s: %s", p->limit_text, again, money(p->arena, p->worst_usd));
+        ap_emit_header(p, "bill guard stopped after %s at the latest%s: %s", p->limit_text, again,
+                       money(p->arena, p->worst_usd));
     else
         ap_emit_header(p, "bill guard stopped after %s at the latest%s", p->limit_text, again);
     if (ap_known(p->request->budget_usd))
         ap_emit_header(p, "budget     %s%s", money(p->arena, p->request->budget_usd),
                        p->cost_p90 > p->request->budget_usd ? ": the p90 of the cost is above it" : "");
-    ap_emit_header(p, "save       every %s, %.0f steps; a restart goes on from the newest checkpoint if the script looks for one", words(p->arena, p->save_s, AP_DIM_SECONDS), p->save_steps);
-    ap_emit_header(p, "watch      stop early when the evaluation loss no longer falls: it is the cheapest saving there is");
+    ap_emit_header(
+        p, "save       every %s, %.0f steps; a restart goes on from the newest checkpoint if the script looks for one",
+        words(p->arena, p->save_s, AP_DIM_SECONDS), p->save_steps);
+    ap_emit_header(
+        p, "watch      stop early when the evaluation loss no longer falls: it is the cheapest saving there is");
     if (p->driver_min)
         ap_emit_header(p, "needs      driver %s or later for image %s", p->driver_min, p->image_id);
 }
@@ -223,11 +242,12 @@ void ap_emit_take_guard(ap_emit_plan *p, const ap_emit_kind *kind)
     p->hours_text = hours(p->arena, r->hours_p50);
     p->cost_text = money(p->arena, r->cost_p50);
     p->price_text = money(p->arena, r->usd_per_h);
-    p->grace_s = ap_known(p->settings->grace_s) ? p->settings->grace_s : ap_emit_consts_of(p)->values[AP_EMIT_C_grace_s];
+    p->grace_s =
+        ap_known(p->settings->grace_s) ? p->settings->grace_s : ap_emit_consts_of(p)->values[AP_EMIT_C_grace_s];
     p->idle_min = ceil(ap_or(p->settings->idle_s, 600) / 60);
     take_checkpoints(p, kind->checkpoints);
-    ap_emit_header(p, "accelpick %s: %s %s on %s (%.0f x %s, %.0f machine%s)", AP_VERSION, p->method, p->model_id, p->target, p->chips,
-                   p->chip_name, p->nodes, p->nodes > 1 ? "s" : "");
+    ap_emit_header(p, "accelpick %s: %s %s on %s (%.0f x %s, %.0f machine%s)", AP_VERSION, p->method, p->model_id,
+                   p->target, p->chips, p->chip_name, p->nodes, p->nodes > 1 ? "s" : "");
     put_estimate(p);
     if (kind->needs_limit) {
         bool per_attempt = is_per_attempt(p, kind);

@@ -16,10 +16,13 @@ static const char *host_arch(const ap_emit_plan *plan)
 {
     const ap_instance *instance = plan->result->hw.instance;
     const ap_chip *chip = plan->chip_info;
-    const ap_chip *cpu = chip->kind == AP_CHIP_CPU ? chip : instance && instance->cpu ? ap_catalog_chip(plan->request->search->catalog, instance->cpu) : NULL;
+    const ap_chip *cpu = chip->kind == AP_CHIP_CPU   ? chip
+                         : instance && instance->cpu ? ap_catalog_chip(plan->request->search->catalog, instance->cpu)
+                                                     : NULL;
     bool arm = cpu && cpu->arch && ap_starts_with(cpu->arch, "neon");
     /* Superchips bring their own Arm processor. */
-    bool grace = ap_starts_with(chip->id, "gh200") || ap_starts_with(chip->id, "gb200") || ap_starts_with(chip->id, "gb300");
+    bool grace =
+        ap_starts_with(chip->id, "gh200") || ap_starts_with(chip->id, "gb200") || ap_starts_with(chip->id, "gb300");
     return arm || grace || ap_streq(chip->id, "t4g") ? "aarch64" : "x86_64";
 }
 
@@ -57,10 +60,12 @@ const ap_image *ap_emit_choose_image(const ap_catalog *catalog, const ap_emit_pl
             best = (choice){image, score};
     }
     if (!best.image && chip->kind != AP_CHIP_CPU && !for_chip)
-        *ret_reason = ap_arena_printf(plan->arena, "no container image of the catalog runs on %s (%s)", plan->chip_name, chip->arch ? chip->arch : "target unknown");
+        *ret_reason = ap_arena_printf(plan->arena, "no container image of the catalog runs on %s (%s)", plan->chip_name,
+                                      chip->arch ? chip->arch : "target unknown");
     else if (!best.image)
-        *ret_reason = ap_arena_printf(plan->arena, "no container image of the catalog has %s for %s (%s) on %s hosts", plan->framework, plan->chip_name,
-                                      chip->arch ? chip->arch : "target unknown", host);
+        *ret_reason =
+            ap_arena_printf(plan->arena, "no container image of the catalog has %s for %s (%s) on %s hosts",
+                            plan->framework, plan->chip_name, chip->arch ? chip->arch : "target unknown", host);
     return best.image;
 }
 
@@ -68,8 +73,8 @@ const char *ap_emit_image_reference(const ap_emit_plan *plan, const char *refere
 {
     const char *region = strstr(reference, "REGION");
     if (region)
-        reference = ap_arena_printf(plan->arena, "%.*s%s%s", (int)(region - reference), reference, plan->region ? plan->region : "us-east-1",
-                                    region + strlen("REGION"));
+        reference = ap_arena_printf(plan->arena, "%.*s%s%s", (int)(region - reference), reference,
+                                    plan->region ? plan->region : "us-east-1", region + strlen("REGION"));
     if (!plan->settings->registry)
         return reference;
     size_t len = strlen(plan->settings->registry);
@@ -83,7 +88,8 @@ const char *ap_emit_spelling(const ap_catalog *catalog, const char *provider, co
     const ap_name *best = NULL;
     for (size_t i = 0; i < catalog->names.count; i++) {
         const ap_name *name = &catalog->names.items[i];
-        bool fits = ap_streq(name->provider, provider) && ap_streq(name->chip, chip->id) && !(name->count > 1 || name->count < 1);
+        bool fits = ap_streq(name->provider, provider) && ap_streq(name->chip, chip->id) &&
+                    !(name->count > 1 || name->count < 1);
         if (!fits || (where && !(name->where && strstr(name->where, where))))
             continue;
         if (name->from.notes && (strstr(name->from.notes, "MIG") || strstr(name->from.notes, "deprecated")))

@@ -5,17 +5,99 @@
 
 #define CHECK "accelpick check FILE"
 const ap_emit_kind ap_emit_kinds[] = {
-    {"slurm", "sbatch script", AP_LANG_SHELL, "sbatch --test-only FILE; " CHECK, true, true, false, true, NULL, "checkpoints", ap_emit_slurm},
-    {"k8s", "Kubernetes Job, JobSet or PyTorchJob", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, true, NULL, "/checkpoints", ap_emit_k8s},
-    {"gke-tpu", "JobSet for TPU slices on GKE", AP_LANG_YAML, "kubectl apply --dry-run=server -f FILE; " CHECK, true, true, false, true, "gcp", "/checkpoints", ap_emit_gke_tpu},
-    {"skypilot", "SkyPilot task", AP_LANG_YAML, "sky launch --dryrun FILE; " CHECK, true, true, true, true, NULL, "/checkpoints", ap_emit_skypilot},
-    {"dstack", "dstack task", AP_LANG_YAML, "dstack apply -f FILE shows the plan; " CHECK, true, true, false, false, NULL, "/checkpoints", ap_emit_dstack},
-    {"docker", "shell script around docker run", AP_LANG_SHELL, "bash -n FILE; " CHECK, true, true, false, false, NULL, "checkpoints", ap_emit_docker},
-    {"gcloud", "shell script: create, run, delete on Google Cloud", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "gcp", "checkpoints", ap_emit_gcloud},
-    {"aws", "shell script: create, run, delete on AWS", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "aws", "checkpoints", ap_emit_aws},
-    {"az", "shell script: create, run, delete on Azure", AP_LANG_SHELL, "bash -n FILE; bash FILE plan; " CHECK, true, true, false, false, "azure", "checkpoints", ap_emit_az},
-    {"accelerate", "configuration of accelerate launch", AP_LANG_YAML, "accelerate launch --config_file FILE …; " CHECK, false, false, false, false, NULL, "checkpoints", ap_emit_accelerate},
-    {"deepspeed", "configuration of DeepSpeed", AP_LANG_JSON, CHECK, false, false, false, false, NULL, "checkpoints", ap_emit_deepspeed},
+    {.name = "slurm",
+     .summary = "sbatch script",
+     .language = AP_LANG_SHELL,
+     .verify = "sbatch --test-only FILE; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .per_attempt = true,
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_slurm},
+    {.name = "k8s",
+     .summary = "Kubernetes Job, JobSet or PyTorchJob",
+     .language = AP_LANG_YAML,
+     .verify = "kubectl apply --dry-run=server -f FILE; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .per_attempt = true,
+     .checkpoints = "/checkpoints",
+     .prepare = ap_emit_k8s},
+    {.name = "gke-tpu",
+     .summary = "JobSet for TPU slices on GKE",
+     .language = AP_LANG_YAML,
+     .verify = "kubectl apply --dry-run=server -f FILE; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .per_attempt = true,
+     .cloud = "gcp",
+     .checkpoints = "/checkpoints",
+     .prepare = ap_emit_gke_tpu},
+    {.name = "skypilot",
+     .summary = "SkyPilot task",
+     .language = AP_LANG_YAML,
+     .verify = "sky launch --dryrun FILE; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .wants_others = true,
+     .per_attempt = true,
+     .checkpoints = "/checkpoints",
+     .prepare = ap_emit_skypilot},
+    {.name = "dstack",
+     .summary = "dstack task",
+     .language = AP_LANG_YAML,
+     .verify = "dstack apply -f FILE shows the plan; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .checkpoints = "/checkpoints",
+     .prepare = ap_emit_dstack},
+    {.name = "docker",
+     .summary = "shell script around docker run",
+     .language = AP_LANG_SHELL,
+     .verify = "bash -n FILE; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_docker},
+    {.name = "gcloud",
+     .summary = "shell script: create, run, delete on Google Cloud",
+     .language = AP_LANG_SHELL,
+     .verify = "bash -n FILE; bash FILE plan; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .cloud = "gcp",
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_gcloud},
+    {.name = "aws",
+     .summary = "shell script: create, run, delete on AWS",
+     .language = AP_LANG_SHELL,
+     .verify = "bash -n FILE; bash FILE plan; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .cloud = "aws",
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_aws},
+    {.name = "az",
+     .summary = "shell script: create, run, delete on Azure",
+     .language = AP_LANG_SHELL,
+     .verify = "bash -n FILE; bash FILE plan; " CHECK,
+     .needs_image = true,
+     .needs_limit = true,
+     .cloud = "azure",
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_az},
+    {.name = "accelerate",
+     .summary = "configuration of accelerate launch",
+     .language = AP_LANG_YAML,
+     .verify = "accelerate launch --config_file FILE …; " CHECK,
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_accelerate},
+    {.name = "deepspeed",
+     .summary = "configuration of DeepSpeed",
+     .language = AP_LANG_JSON,
+     .verify = CHECK,
+     .checkpoints = "checkpoints",
+     .prepare = ap_emit_deepspeed},
 };
 const size_t ap_emit_kind_count = sizeof ap_emit_kinds / sizeof *ap_emit_kinds;
 
@@ -38,16 +120,17 @@ static void show_reasons(ap_emit_plan *plan)
     }
 }
 
-ap_status ap_emit_write(const ap_emit_request *request, const ap_emit_kind *kind, ap_arena *arena, ap_diags *diags, ap_sbuf *ret_text,
-                        ap_emit_plan **ret_plan)
+ap_status ap_emit_write(const ap_emit_request *request, const ap_emit_kind *kind, ap_arena *arena, ap_diags *diags,
+                        ap_sbuf *ret_text, ap_emit_plan **ret_plan)
 {
     ap_emit_plan *plan = AP_NEW(arena, ap_emit_plan);
     if (ret_plan)
         *ret_plan = plan;
     const ap_instance *instance = request->result->hw.instance;
     if (kind->cloud && !(instance && ap_streq(instance->cloud, kind->cloud))) {
-        ap_diag_add(diags, AP_ERROR, 807, AP_NO_POS, "'%s' is for machines of %s, not for %s", kind->name, kind->cloud, request->result->target)->hint =
-            ap_arena_printf(arena, "name one: --on %s/INSTANCE", kind->cloud);
+        ap_diag_add(diags, AP_ERROR, 807, AP_NO_POS, "'%s' is for machines of %s, not for %s", kind->name, kind->cloud,
+                    request->result->target)
+            ->hint = ap_arena_printf(arena, "name one: --on %s/INSTANCE", kind->cloud);
         return AP_USAGE;
     }
     ap_status status = ap_emit_plan_make(request, kind, arena, diags, plan);

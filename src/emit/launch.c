@@ -36,11 +36,16 @@ static bool in_image(const ap_image *image, const char *stack)
 /* What `accelerate launch` must know before the script starts. */
 static void take_accelerate(ap_emit_plan *p)
 {
-    const char *fsdp = ap_streq(p->sharding, "zero3") ? "FULL_SHARD" : ap_streq(p->sharding, "zero2") ? "SHARD_GRAD_OP"
-                       : ap_streq(p->sharding, "hsdp") ? "HYBRID_SHARD" : NULL;
+    const char *fsdp = ap_streq(p->sharding, "zero3")   ? "FULL_SHARD"
+                       : ap_streq(p->sharding, "zero2") ? "SHARD_GRAD_OP"
+                       : ap_streq(p->sharding, "hsdp")  ? "HYBRID_SHARD"
+                                                        : NULL;
     bool several = p->world > 1, deepspeed = several && ap_streq(p->sharding, "zero1");
-    const char *precision = ap_streq(p->precision, "fp16") ? "fp16" : ap_streq(p->precision, "fp8") ? "fp8"
-                            : p->precision && strcmp(p->precision, "fp32") != 0 && strcmp(p->precision, "tf32") != 0 ? "bf16" : "no";
+    const char *precision = ap_streq(p->precision, "fp16")  ? "fp16"
+                            : ap_streq(p->precision, "fp8") ? "fp8"
+                            : p->precision && strcmp(p->precision, "fp32") != 0 && strcmp(p->precision, "tf32") != 0
+                                ? "bf16"
+                                : "no";
     ap_scope_text(p->scope, "accelerate_precision", precision);
     ap_scope_text(p->scope, "fsdp", several ? fsdp : NULL);
     ap_scope_raw(p->scope, "zero_stage", deepspeed ? "1" : NULL);
@@ -53,15 +58,16 @@ void ap_emit_take_launcher(ap_emit_plan *p)
     if (!launcher)
         launcher = ap_streq(p->framework, "pytorch") && !(p->cpu_only && p->single_node) ? "torchrun" : "python";
     p->launcher = launcher;
-    p->program = p->settings->script                  ? p->settings->script
-                 : ap_streq(launcher, "megatron")     ? "pretrain_gpt.py"
-                 : ap_streq(launcher, "maxtext")      ? "MaxText.train"
-                                                      : "train.py";
+    p->program = p->settings->script              ? p->settings->script
+                 : ap_streq(launcher, "megatron") ? "pretrain_gpt.py"
+                 : ap_streq(launcher, "maxtext")  ? "MaxText.train"
+                                                  : "train.py";
     take_accelerate(p);
     ap_emit_why(p, "launch", "%s is how %s starts", launcher, p->stack ? p->stack : p->framework);
 }
 
-/* ---- dialects ----------------------------------------------------------------------------------------------------- */
+/* ---- dialects -----------------------------------------------------------------------------------------------------
+ */
 
 static double per_device(const ap_emit_plan *p)
 {
@@ -69,7 +75,8 @@ static double per_device(const ap_emit_plan *p)
     return fmax(1, ceil(ap_or(p->micro_batch, 1) / devices));
 }
 
-/* FSDP has no mode that shards optimizer states alone: sharding gradients too needs less memory and the same traffic. */
+/* FSDP has no mode that shards optimizer states alone: sharding gradients too needs less memory and the same traffic.
+ */
 static const char *fsdp_mode(const ap_emit_plan *p)
 {
     if (ap_streq(p->sharding, "zero3"))
@@ -101,8 +108,9 @@ static void hf_method(ap_emit_plan *p)
 
 static void hf_optimizer(ap_emit_plan *p)
 {
-    static const char *const pairs[][2] = {{"adamw", "adamw_torch"}, {"adamw-8bit", "adamw_bnb_8bit"}, {"adafactor", "adafactor"},
-                                           {"lion", "lion_32bit"}, {"sgd", "sgd"}, {"galore", "galore_adamw"}};
+    static const char *const pairs[][2] = {
+        {"adamw", "adamw_torch"}, {"adamw-8bit", "adamw_bnb_8bit"}, {"adafactor", "adafactor"}, {"lion", "lion_32bit"},
+        {"sgd", "sgd"},           {"galore", "galore_adamw"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (ap_streq(p->optimizer, pairs[i][0]))
             ap_emit_arg(p, "--optim", pairs[i][1]);
@@ -131,7 +139,8 @@ static void huggingface(ap_emit_plan *p)
         ap_emit_arg(p, "--fsdp", fsdp_mode(p));
     if (ap_streq(p->launcher, "deepspeed"))
         ap_emit_arg(p, "--deepspeed", "ds_config.json");
-    ap_emit_arg(p, "--dataloader_num_workers", ap_arena_printf(p->arena, "%.0f", fmax(1, fmin(8, floor(p->cpus_per_node / p->procs_per_node)))));
+    ap_emit_arg(p, "--dataloader_num_workers",
+                ap_arena_printf(p->arena, "%.0f", fmax(1, fmin(8, floor(p->cpus_per_node / p->procs_per_node)))));
     ap_emit_arg(p, "--save_strategy", "steps");
     ap_emit_arg_number(p, "--save_steps", p->save_steps);
     ap_emit_arg(p, "--save_total_limit", "2");
@@ -144,7 +153,8 @@ static void plain(ap_emit_plan *p)
     ap_emit_arg(p, "--model", p->model_id);
     if (p->dataset_name)
         ap_emit_arg(p, "--dataset", p->dataset_name);
-    bool steps_make_sense = !ap_streq(p->domain, "trees") && !ap_streq(p->domain, "classic") && !ap_streq(p->domain, "rl");
+    bool steps_make_sense =
+        !ap_streq(p->domain, "trees") && !ap_streq(p->domain, "classic") && !ap_streq(p->domain, "rl");
     if (steps_make_sense) {
         ap_emit_arg_number(p, "--batch-size", per_device(p) * ap_or(p->grad_accum, 1));
         if (ap_known(p->epochs))
@@ -152,7 +162,8 @@ static void plain(ap_emit_plan *p)
         else
             ap_emit_arg_number(p, "--max-steps", p->steps);
         ap_emit_arg(p, "--precision", p->precision ? p->precision : "fp32");
-        ap_emit_arg(p, "--workers", ap_arena_printf(p->arena, "%.0f", fmax(1, floor(p->cpus_per_node / p->procs_per_node))));
+        ap_emit_arg(p, "--workers",
+                    ap_arena_printf(p->arena, "%.0f", fmax(1, floor(p->cpus_per_node / p->procs_per_node))));
         ap_emit_arg_number(p, "--save-steps", p->save_steps);
     }
     ap_emit_arg(p, "--output-dir", p->checkpoints);
@@ -232,7 +243,8 @@ static void maxtext(ap_emit_plan *p)
     const ap_hardware *hw = &p->result->hw;
     double slices = fmax(1, hw->machines), shards = p->chips / slices / ap_or(p->tp, 1);
     pair(p, "run_name", p->name);
-    pair(p, "model_name", ap_starts_with(p->model_id, "llama-") ? ap_arena_printf(p->arena, "llama%s", p->model_id + 6) : p->model_id);
+    pair(p, "model_name",
+         ap_starts_with(p->model_id, "llama-") ? ap_arena_printf(p->arena, "llama%s", p->model_id + 6) : p->model_id);
     pair(p, "base_output_directory", p->settings->bucket ? p->settings->bucket : p->checkpoints);
     pair_number(p, "per_device_batch_size", ap_or(p->micro_batch, 1) / fmax(1, ap_or(p->tp, 1)));
     if (p->grad_accum > 1)
@@ -280,12 +292,15 @@ bool ap_emit_layout_can_be_said(const ap_catalog *catalog, const ap_job *job, co
     return plan->est.error || !split || own || !language;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------------------
+ */
 
 static void add_setup(ap_emit_plan *p)
 {
     const ap_strings *own = &p->settings->packages;
-    const ap_strings *wanted = own->count ? own : p->stack_info && !in_image(p->image_info, p->stack) ? &p->stack_info->packages : NULL;
+    const ap_strings *wanted = own->count                                            ? own
+                               : p->stack_info && !in_image(p->image_info, p->stack) ? &p->stack_info->packages
+                                                                                     : NULL;
     ap_sbuf line;
     ap_sbuf_init(&line, p->arena);
     for (size_t i = 0; wanted && i < wanted->count; i++) {
@@ -293,7 +308,8 @@ static void add_setup(ap_emit_plan *p)
         ap_quote(AP_LANG_SHELL, wanted->items[i], &line);
     }
     if (line.len)
-        ap_scope_raw(ap_scope_item(p->scope, "setup"), "line", ap_arena_printf(p->arena, "pip install --quiet%s", line.text));
+        ap_scope_raw(ap_scope_item(p->scope, "setup"), "line",
+                     ap_arena_printf(p->arena, "pip install --quiet%s", line.text));
     for (size_t i = 0; i < p->settings->setup.count; i++)
         ap_scope_raw(ap_scope_item(p->scope, "setup"), "line", p->settings->setup.items[i]);
 }
@@ -302,11 +318,13 @@ ap_status ap_emit_launch(ap_emit_plan *p)
 {
     ap_strings lines;
     add_setup(p);
-    ap_status status = ap_emit_render_lines(p, ap_arena_printf(p->arena, "launch-%s", p->launcher), AP_LANG_SHELL, &lines);
+    ap_status status =
+        ap_emit_render_lines(p, ap_arena_printf(p->arena, "launch-%s", p->launcher), AP_LANG_SHELL, &lines);
     for (size_t i = 0; i < lines.count; i++)
         ap_scope_raw(ap_scope_item(p->scope, "launch"), "line", lines.items[i]);
     if (status == AP_OK && lines.count == 0) {
-        ap_diag_add(p->diags, AP_ERROR, 811, AP_NO_POS, "there is no template launch-%s for stack %s", p->launcher, p->stack);
+        ap_diag_add(p->diags, AP_ERROR, 811, AP_NO_POS, "there is no template launch-%s for stack %s", p->launcher,
+                    p->stack);
         return AP_BAD_DATA;
     }
     return status;
@@ -318,7 +336,9 @@ ap_status ap_emit_fabric(ap_emit_plan *p)
     ap_strings lines;
     if (!p->multi_node || !p->fabric || !(p->gpu || p->gaudi || p->neuron))
         return AP_OK;
-    const char *name = ap_arena_printf(p->arena, "net-%s", ap_emit_slug(p->arena, p->fabric, 40));
+    /* Google's RoCE has a plug-in of its own. */
+    const char *fabric = p->gcp && ap_streq(p->fabric, "roce") ? "gpudirect-rdma" : p->fabric;
+    const char *name = ap_arena_printf(p->arena, "net-%s", ap_emit_slug(p->arena, fabric, 40));
     ap_status status = ap_emit_render_lines(p, name, AP_LANG_TEXT, &lines);
     for (size_t i = 0; i < lines.count; i++) {
         const char *equals = strchr(lines.items[i], '=');
@@ -328,6 +348,7 @@ ap_status ap_emit_fabric(ap_emit_plan *p)
         ap_emit_set_env(p, key, equals + 1);
     }
     if (lines.count)
-        ap_emit_why(p, "NCCL and FI variables", "%s between the machines is used only with them (template %s)", p->fabric, name);
+        ap_emit_why(p, "NCCL and FI variables", "%s between the machines is used only with them (template %s)",
+                    p->fabric, name);
     return status;
 }

@@ -77,8 +77,9 @@ static void take_job(ap_emit_plan *p)
     p->steps = ceil(plan->run.steps);
     p->stack = plan->stack;
     p->stack_info = plan->stack ? ap_catalog_find_stack(p->request->search->catalog, plan->stack) : NULL;
-    p->framework = p->stack_info && p->stack_info->framework ? p->stack_info->framework
-                   : job->framework >= 0 && job->framework != AP_FRAMEWORK_ANY ? ap_framework_names[job->framework] : "pytorch";
+    p->framework = p->stack_info && p->stack_info->framework                   ? p->stack_info->framework
+                   : job->framework >= 0 && job->framework != AP_FRAMEWORK_ANY ? ap_framework_names[job->framework]
+                                                                               : "pytorch";
     const char *title = p->settings->name ? p->settings->name : job->workload->name;
     p->name = ap_emit_slug(p->arena, title ? title : ap_arena_printf(p->arena, "%s-%s", p->model_id, p->method), 40);
 }
@@ -108,7 +109,8 @@ static void take_kind_of_chip(ap_emit_plan *p)
     p->tpu = chip->kind == AP_CHIP_TPU;
     p->cpu_only = chip->kind == AP_CHIP_CPU;
     p->gaudi = chip->kind == AP_CHIP_ASIC && ap_starts_with(chip->id, "gaudi");
-    p->neuron = chip->kind == AP_CHIP_ASIC && (ap_starts_with(chip->id, "trainium") || ap_starts_with(chip->id, "inferentia"));
+    p->neuron =
+        chip->kind == AP_CHIP_ASIC && (ap_starts_with(chip->id, "trainium") || ap_starts_with(chip->id, "inferentia"));
 }
 
 static void take_machine(ap_emit_plan *p)
@@ -155,10 +157,12 @@ static void take_hardware(ap_emit_plan *p)
     p->procs_per_node = p->tpu || p->cpu_only ? 1 : p->chips_per_node * ap_or(chip->devices, 1);
     p->world = p->procs_per_node * p->nodes;
     const double *consts = ap_emit_consts_of(p)->values;
-    double cores = fmax(ap_or(p->result->plan->est.input_cores_needed, 0), consts[AP_EMIT_C_loader_cores_per_chip] * p->chips_per_node);
+    double cores = fmax(ap_or(p->result->plan->est.input_cores_needed, 0),
+                        consts[AP_EMIT_C_loader_cores_per_chip] * p->chips_per_node);
     p->cpus_per_node = ap_known(hw->vcpus) ? hw->vcpus : ceil(cores);
     double weights = 2 * p->request->search->job->model.params;
-    double wanted = ap_or(p->result->plan->est.host_bytes, 0) * 1.25 + ap_or(weights, 0) + consts[AP_EMIT_C_host_bytes_per_chip] * p->chips_per_node;
+    double wanted = ap_or(p->result->plan->est.host_bytes, 0) * 1.25 + ap_or(weights, 0) +
+                    consts[AP_EMIT_C_host_bytes_per_chip] * p->chips_per_node;
     /* What the operating system and the agents of a node keep is not to be had. */
     p->memory_gib = ap_known(hw->memory_bytes) ? floor(hw->memory_bytes * 0.9 / GIB) : ceil(wanted / GIB / 8) * 8;
     p->shm_gib = fmax(1, fmin(floor(p->memory_gib / 4), 16 * p->chips_per_node));
@@ -187,7 +191,8 @@ static ap_status take_image(ap_emit_plan *p, const ap_emit_kind *kind)
     return AP_OK;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------------------------
+ */
 
 static ap_status refuse(ap_emit_plan *p)
 {
@@ -197,8 +202,9 @@ static ap_status refuse(ap_emit_plan *p)
         return AP_INFEASIBLE;
     }
     if (plan->est.verdict == AP_DOES_NOT_FIT) {
-        ap_diag_add(p->diags, AP_ERROR, 804, AP_NO_POS, "%s: needs %.3g GiB on a chip of %.3g GiB: nothing to run", p->result->target,
-                    plan->est.peak_bytes / GIB, plan->est.capacity_bytes / GIB)->hint = "see accelpick recommend for hardware that fits";
+        ap_diag_add(p->diags, AP_ERROR, 804, AP_NO_POS, "%s: needs %.3g GiB on a chip of %.3g GiB: nothing to run",
+                    p->result->target, plan->est.peak_bytes / GIB, plan->est.capacity_bytes / GIB)
+            ->hint = "see accelpick recommend for hardware that fits";
         return AP_INFEASIBLE;
     }
     return AP_OK;
@@ -206,14 +212,22 @@ static ap_status refuse(ap_emit_plan *p)
 
 static ap_status check_texts(const ap_emit_plan *p)
 {
-    const struct { const char *what, *text; } texts[] = {
-        {"the model's name", p->model}, {"the model's id", p->model_id}, {"the stack's name", p->stack}, {"the target", p->target},
-        {"the data set's name", p->dataset_name}, {"the image", p->image}, {"the chip's name", p->chip_name}, {"the instance", p->instance},
-        {"the region", p->region}};
+    const struct {
+        const char *what, *text;
+    } texts[] = {{"the model's name", p->model},
+                 {"the model's id", p->model_id},
+                 {"the stack's name", p->stack},
+                 {"the target", p->target},
+                 {"the data set's name", p->dataset_name},
+                 {"the image", p->image},
+                 {"the chip's name", p->chip_name},
+                 {"the instance", p->instance},
+                 {"the region", p->region}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!texts[i].text || ap_emit_text_ok(texts[i].text))
             continue;
-        ap_diag_add(p->diags, AP_ERROR, 801, AP_NO_POS, "%s holds a control character and cannot stand in a recipe", texts[i].what);
+        ap_diag_add(p->diags, AP_ERROR, 801, AP_NO_POS, "%s holds a control character and cannot stand in a recipe",
+                    texts[i].what);
         return AP_BAD_INPUT;
     }
     return AP_OK;
@@ -225,22 +239,28 @@ static ap_status check_layout(ap_emit_plan *p)
     const ap_job *job = p->request->search->job;
     if (ap_emit_layout_can_be_said(p->request->search->catalog, job, p->result->plan))
         return AP_OK;
-    bool asked = job->workload->parallel.tp > 1 || job->workload->parallel.pp > 1 || job->workload->parallel.cp > 1 || job->workload->parallel.ep > 1;
-    ap_diag_add(p->diags, asked ? AP_WARNING : AP_ERROR, 813, AP_NO_POS, "%s: it fits as tp%.0f pp%.0f cp%.0f ep%.0f, which the arguments of %s cannot say%s",
-                p->target, ap_or(p->tp, 1), ap_or(p->pp, 1), ap_or(p->cp, 1), ap_or(p->ep, 1), p->stack ? p->stack : p->framework,
-                asked ? ": the script must set it up itself" : "")->hint = "take a stack that can: --stack megatron";
+    bool asked = job->workload->parallel.tp > 1 || job->workload->parallel.pp > 1 || job->workload->parallel.cp > 1 ||
+                 job->workload->parallel.ep > 1;
+    ap_diag_add(p->diags, asked ? AP_WARNING : AP_ERROR, 813, AP_NO_POS,
+                "%s: it fits as tp%.0f pp%.0f cp%.0f ep%.0f, which the arguments of %s cannot say%s", p->target,
+                ap_or(p->tp, 1), ap_or(p->pp, 1), ap_or(p->cp, 1), ap_or(p->ep, 1), p->stack ? p->stack : p->framework,
+                asked ? ": the script must set it up itself" : "")
+        ->hint = "take a stack that can: --stack megatron";
     return asked ? AP_OK : AP_INFEASIBLE;
 }
 
-ap_status ap_emit_plan_make(const ap_emit_request *request, const ap_emit_kind *kind, ap_arena *arena, ap_diags *diags, ap_emit_plan *ret)
+ap_status ap_emit_plan_make(const ap_emit_request *request, const ap_emit_kind *kind, ap_arena *arena, ap_diags *diags,
+                            ap_emit_plan *ret)
 {
-    *ret = (ap_emit_plan){.request = request, .settings = request->settings, .arena = arena, .diags = diags, .result = request->result};
+    *ret = (ap_emit_plan){
+        .request = request, .settings = request->settings, .arena = arena, .diags = diags, .result = request->result};
     ret->chip_info = request->result->hw.chip;
 #define UNKNOWN(id) ret->id = AP_UNKNOWN;
     AP_EMIT_NUMBERS(UNKNOWN)
 #undef UNKNOWN
     ret->scope = ap_scope_new(arena, NULL);
-    static const char *const lists[] = {"header", "reasons", "why", "env", "setup", "packages", "modules", "train_args", "launch", "mounts", "others"};
+    static const char *const lists[] = {"header",  "reasons",    "why",    "env",    "setup", "packages",
+                                        "modules", "train_args", "launch", "mounts", "others"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         ap_scope_list(ret->scope, lists[i]);
     ap_status status = refuse(ret);

@@ -36,13 +36,15 @@ ap_status ap_progress_new(const char *pattern, ap_arena *arena, ap_diags *diags,
     if (!progress->code) {
         PCRE2_UCHAR text[200];
         pcre2_get_error_message(error, text, sizeof text);
-        ap_diag_add(diags, AP_ERROR, 852, AP_NO_POS, "--progress: %s at character %zu", (const char *)text, (size_t)at + 1);
+        ap_diag_add(diags, AP_ERROR, 852, AP_NO_POS, "--progress: %s at character %zu", (const char *)text,
+                    (size_t)at + 1);
         return AP_USAGE;
     }
     (void)pcre2_pattern_info(progress->code, PCRE2_INFO_CAPTURECOUNT, &progress->groups);
     if (progress->groups == 0) {
         pcre2_code_free(progress->code);
-        ap_diag_add(diags, AP_ERROR, 852, AP_NO_POS, "--progress: the expression has no group for the step")->hint = "such as 'step (\\d+)/(\\d+)'";
+        ap_diag_add(diags, AP_ERROR, 852, AP_NO_POS, "--progress: the expression has no group for the step")->hint =
+            "such as 'step (\\d+)/(\\d+)'";
         return AP_USAGE;
     }
     progress->match = pcre2_match_data_create_from_pattern(progress->code, NULL);
@@ -74,7 +76,8 @@ static double group_number(const ap_progress *progress, const char *line, uint32
 static bool read_line(ap_progress *progress, int stream, double *ret_done, double *ret_total)
 {
     const char *line = progress->line[stream];
-    int found = pcre2_match(progress->code, (PCRE2_SPTR)line, progress->len[stream], 0, 0, progress->match, progress->context);
+    int found =
+        pcre2_match(progress->code, (PCRE2_SPTR)line, progress->len[stream], 0, 0, progress->match, progress->context);
     double done = found > 0 ? group_number(progress, line, 1) : AP_UNKNOWN;
     if (!ap_known(done))
         return false;
@@ -83,7 +86,8 @@ static bool read_line(ap_progress *progress, int stream, double *ret_done, doubl
     return true;
 }
 
-bool ap_progress_feed(ap_progress *progress, int stream, const char *bytes, size_t len, double *ret_done, double *ret_total)
+bool ap_progress_feed(ap_progress *progress, int stream, const char *bytes, size_t len, double *ret_done,
+                      double *ret_total)
 {
     bool found = false;
     for (size_t i = 0; i < len; i++) {

@@ -1,5 +1,5 @@
-/* Quoting: a value becomes one word of the language it is written into, whatever it holds. Values with control characters
- * never get this far (ap_emit_text_ok); should one, it is replaced, never passed on. */
+/* Quoting: a value becomes one word of the language it is written into, whatever it holds. Values with control
+ * characters never get this far (ap_emit_text_ok); should one, it is replaced, never passed on. */
 #ifndef AP_EMIT_QUOTE_H
 #define AP_EMIT_QUOTE_H
 

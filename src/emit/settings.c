@@ -11,7 +11,8 @@ const char *const ap_tracker_names[] = {"none", "tensorboard", "wandb", "mlflow"
 static void check_text(const char *key, const char *text, ap_pos pos, ap_diags *diags)
 {
     if (text && !ap_emit_text_ok(text))
-        ap_diag_add(diags, AP_ERROR, 801, pos, "emit.%s holds a control character or bytes that are not UTF-8", key)->hint = "one line of text";
+        ap_diag_add(diags, AP_ERROR, 801, pos, "emit.%s holds a control character or bytes that are not UTF-8", key)
+            ->hint = "one line of text";
 }
 
 static void check_texts(const char *key, const ap_strings *texts, ap_pos pos, ap_diags *diags)
@@ -59,23 +60,26 @@ static void check_settings(const void *object, ap_pos pos, ap_diags *diags)
 #define TIME(key, at, least, doc) {key, AP_T_NUM, offsetof(S, at), 0, AP_DIM_SECONDS, least, 1e8, NULL, NULL, doc},
 static const ap_field fields[] = {
     TEXT(templates, "Folder of templates that replace the built-in ones of the same name.")
-    TEXT(name, "Name of the job.")
-    TEXT(model, "What the script is given as its model, if not the catalog's name.")
-    TEXT(image, "Container image, instead of one of the catalog.")
-    TEXT(registry, "Mirror that stands in front of every image: registry.example.org/mirror.")
-    AP_EMIT_SETTING_TEXTS(TEXT)
-    WORD(container, containers, "Slurm: enroot (Pyxis), apptainer or none.")
-    WORD(controller, controllers, "Kubernetes: job, jobset or pytorchjob; a job on one machine, else a jobset.")
-    WORD(tracker, ap_tracker_names, "Where metrics go: none, tensorboard, wandb or mlflow.")
-    TEXTS(args, "More arguments for the training script.")
-    TEXTS(setup, "Shell lines that run before the launch.")
-    TEXTS(modules, "Slurm: environment modules to load.")
-    TEXTS(mounts, "Folders to mount, SOURCE:TARGET.")
-    TEXTS(packages, "pip packages to install before the launch, instead of the stack's.")
-    {"env", AP_T_TEXT_MAP, offsetof(S, env), 0, AP_DIM_NONE, 0, 0, NULL, NULL, "Environment variables of the job."},
+        TEXT(name, "Name of the job.") TEXT(model, "What the script is given as its model, if not the catalog's name.")
+            TEXT(image, "Container image, instead of one of the catalog.")
+                TEXT(registry, "Mirror that stands in front of every image: registry.example.org/mirror.")
+                    AP_EMIT_SETTING_TEXTS(TEXT) WORD(container, containers, "Slurm: enroot (Pyxis), apptainer or none.")
+                        WORD(controller, controllers,
+                             "Kubernetes: job, jobset or pytorchjob; a job on one machine, else a jobset.")
+                            WORD(tracker, ap_tracker_names, "Where metrics go: none, tensorboard, wandb or mlflow.")
+                                TEXTS(args, "More arguments for the training script.")
+                                    TEXTS(setup, "Shell lines that run before the launch.")
+                                        TEXTS(modules, "Slurm: environment modules to load.")
+                                            TEXTS(mounts, "Folders to mount, SOURCE:TARGET.") TEXTS(
+                                                packages,
+                                                "pip packages to install before the launch, instead of the stack's."){
+                                                "env", AP_T_TEXT_MAP, offsetof(S, env), 0, AP_DIM_NONE, 0, 0, NULL,
+                                                NULL, "Environment variables of the job."},
     TIME("limit", limit_s, 60, "Time limit, instead of the estimate's p90 rounded up.")
-    TIME("grace", grace_s, 1, "Time between asking the job to save and stopping it.")
-    TIME("idle", idle_s, 60, "SkyPilot: idle time after which machines are stopped.")
-    {"max_restarts", AP_T_INT, offsetof(S, max_restarts), 0, AP_DIM_NONE, 0, 1000, NULL, NULL, "Most restarts after a failure."},
+        TIME("grace", grace_s, 1, "Time between asking the job to save and stopping it.")
+            TIME("idle", idle_s, 60, "SkyPilot: idle time after which machines are stopped."){
+                "max_restarts", AP_T_INT, offsetof(S, max_restarts), 0, AP_DIM_NONE, 0, 1000, NULL, NULL,
+                "Most restarts after a failure."},
 };
-const ap_object ap_emit_settings_object = {"emit", "Your own values for recipes.", sizeof(S), AP_FIELDS_OF(fields), check_settings};
+const ap_object ap_emit_settings_object = {"emit", "Your own values for recipes.", sizeof(S), AP_FIELDS_OF(fields),
+                                           check_settings};

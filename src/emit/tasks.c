@@ -12,12 +12,25 @@ typedef struct cloud_name {
 } cloud_name;
 
 /* Where the two know a cloud of the catalog, and what they call it. */
-static const cloud_name cloud_names[] = {
-    {"aws", "aws", "aws"},          {"azure", "azure", "azure"},       {"gcp", "gcp", "gcp"},           {"oci", "oci", "oci"},
-    {"lambda", "lambda", "lambda"}, {"runpod", "runpod", "runpod"},    {"vast", "vast", "vastai"},      {"nebius", "nebius", "nebius"},
-    {"cudo", "cudo", "cudo"},       {"vultr", NULL, "vultr"},          {"verda", "verda", "verda"},     {"digitalocean", "do", "digitalocean"},
-    {"hyperstack", "hyperstack", NULL}, {"paperspace", "paperspace", NULL}, {"fluidstack", "fluidstack", NULL},
-    {"shadeform", "shadeform", NULL}, {"primeintellect", "primeintellect", NULL}, {"cloudrift", NULL, "cloudrift"}, {"ibm", "ibm", NULL}};
+static const cloud_name cloud_names[] = {{"aws", "aws", "aws"},
+                                         {"azure", "azure", "azure"},
+                                         {"gcp", "gcp", "gcp"},
+                                         {"oci", "oci", "oci"},
+                                         {"lambda", "lambda", "lambda"},
+                                         {"runpod", "runpod", "runpod"},
+                                         {"vast", "vast", "vastai"},
+                                         {"nebius", "nebius", "nebius"},
+                                         {"cudo", "cudo", "cudo"},
+                                         {"vultr", NULL, "vultr"},
+                                         {"verda", "verda", "verda"},
+                                         {"digitalocean", "do", "digitalocean"},
+                                         {"hyperstack", "hyperstack", NULL},
+                                         {"paperspace", "paperspace", NULL},
+                                         {"fluidstack", "fluidstack", NULL},
+                                         {"shadeform", "shadeform", NULL},
+                                         {"primeintellect", "primeintellect", NULL},
+                                         {"cloudrift", NULL, "cloudrift"},
+                                         {"ibm", "ibm", NULL}};
 
 static const char *cloud_of(const char *cloud, bool skypilot)
 {
@@ -29,7 +42,8 @@ static const char *cloud_of(const char *cloud, bool skypilot)
 
 static ap_status unknown_cloud(ap_emit_plan *p, const char *tool)
 {
-    ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "%s does not rent machines of %s", tool, p->cloud)->hint = "name another target, or write emit docker";
+    ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "%s does not rent machines of %s", tool, p->cloud)->hint =
+        "name another target, or write emit docker";
     return AP_USAGE;
 }
 
@@ -39,7 +53,8 @@ static ap_status refuse_slices(ap_emit_plan *p, const char *why)
     return AP_USAGE;
 }
 
-/* ---- SkyPilot ----------------------------------------------------------------------------------------------------- */
+/* ---- SkyPilot -----------------------------------------------------------------------------------------------------
+ */
 
 /* A market place has neither regions nor machine types that can be asked for. */
 static bool is_market(const ap_result *r)
@@ -66,7 +81,9 @@ static bool is_listed(const ap_emit_plan *p, const char *infra)
 static const char *instance_type(const ap_result *r)
 {
     const ap_instance *instance = r->hw.instance;
-    return instance && !is_market(r) && r->hw.chip->kind != AP_CHIP_TPU && !strpbrk(instance->name, "+/ (") ? instance->name : NULL;
+    return instance && !is_market(r) && r->hw.chip->kind != AP_CHIP_TPU && !strpbrk(instance->name, "+/ (")
+               ? instance->name
+               : NULL;
 }
 
 /* Offers of the same card and count elsewhere: the task takes the first that has capacity. */
@@ -85,7 +102,8 @@ static void add_others(ap_emit_plan *p, const char *first)
         bool same = r->hw.chip == p->chip_info && r->hw.hosts == p->nodes && r->hw.chips_per_host == p->chips_per_node;
         const char *infra = cloud ? infra_of(p->arena, cloud, r) : NULL;
         bool block = r->hw.instance && strchr(r->hw.instance->name, ' '); /* booked weeks ahead */
-        if (!same || !cloud || block || is_listed(p, infra) || !(r->usd_per_h > 0) || r->usd_per_h > 2 * ap_or(p->usd_per_h, HUGE_VAL))
+        if (!same || !cloud || block || is_listed(p, infra) || !(r->usd_per_h > 0) ||
+            r->usd_per_h > 2 * ap_or(p->usd_per_h, HUGE_VAL))
             continue;
         ap_scope *item = ap_scope_item(p->scope, "others");
         ap_scope_text(item, "infra", infra);
@@ -97,7 +115,9 @@ static void add_others(ap_emit_plan *p, const char *first)
     ap_scope_flag(p->scope, "choice", added > 0);
     ap_scope_flag(p->scope, "no_choice", added == 0);
     if (added)
-        ap_emit_why(p, "any_of", "%zu other offer%s of the same cards at up to twice the price, where the first has no capacity", added, added > 1 ? "s" : "");
+        ap_emit_why(p, "any_of",
+                    "%zu other offer%s of the same cards at up to twice the price, where the first has no capacity",
+                    added, added > 1 ? "s" : "");
 }
 
 /* The large clouds are listed under a family's name, others under the card's. */
@@ -122,11 +142,14 @@ ap_status ap_emit_skypilot(ap_emit_plan *p)
         return refuse_slices(p, "SkyPilot does not start one job on several slices");
     const char *name = skypilot_name(p, catalog);
     if (!name && !p->cpu_only && !p->instance) {
-        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "SkyPilot has no name for %s", p->chip_name)->hint = "name an instance: --on CLOUD/INSTANCE";
+        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "SkyPilot has no name for %s", p->chip_name)->hint =
+            "name an instance: --on CLOUD/INSTANCE";
         return AP_USAGE;
     }
     const char *infra = cloud ? infra_of(p->arena, cloud, p->result) : NULL;
-    ap_scope_text(p->scope, "accelerator", name && !p->cpu_only ? ap_arena_printf(p->arena, "%s:%.0f", name, p->tpu ? 1 : p->chips_per_node) : NULL);
+    ap_scope_text(p->scope, "accelerator",
+                  name && !p->cpu_only ? ap_arena_printf(p->arena, "%s:%.0f", name, p->tpu ? 1 : p->chips_per_node)
+                                       : NULL);
     /* A slice is one accelerator of one node, whatever its hosts. */
     ap_scope_number(p->scope, "task_nodes", p->tpu ? AP_UNKNOWN : p->nodes);
     ap_scope_text(p->scope, "infra", infra);
@@ -139,16 +162,20 @@ ap_status ap_emit_skypilot(ap_emit_plan *p)
     ap_scope_text(p->scope, "docker_image", p->image ? ap_arena_printf(p->arena, "docker:%s", p->image) : NULL);
     ap_scope_flag(p->scope, "no_workdir", !p->settings->workdir);
     ap_scope_flag(p->scope, "rendezvous", p->multi_node && !p->tpu);
-    ap_emit_why(p, "autostop", "after %.0f idle minutes the machines are torn down, also when the job failed", p->idle_min);
+    ap_emit_why(p, "autostop", "after %.0f idle minutes the machines are torn down, also when the job failed",
+                p->idle_min);
     ap_emit_why(p, "timeout", "the bill guard: ends the training after %s, then autostop ends the bill", p->limit_text);
     if (p->spot)
-        ap_emit_why(p, "job_recovery", "a spot machine that is taken back is replaced and the job starts again: sky jobs launch FILE");
+        ap_emit_why(p, "job_recovery",
+                    "a spot machine that is taken back is replaced and the job starts again: sky jobs launch FILE");
     if (p->spot && !p->settings->bucket)
-        ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, "%s: checkpoints die with a spot machine", p->target)->hint = "name emit.bucket";
+        ap_diag_add(p->diags, AP_WARNING, 812, AP_NO_POS, "%s: checkpoints die with a spot machine", p->target)->hint =
+            "name emit.bucket";
     return AP_OK;
 }
 
-/* ---- dstack ------------------------------------------------------------------------------------------------------- */
+/* ---- dstack -------------------------------------------------------------------------------------------------------
+ */
 
 /* gpuhunt's names are families; memory tells the cards of a family apart. */
 static const char *gpuhunt_name(const ap_emit_plan *p)
@@ -159,7 +186,8 @@ static const char *gpuhunt_name(const ap_emit_plan *p)
     size_t stem = strcspn(p->chip_info->id, "-");
     for (size_t i = 0; !family && i < catalog->names.count; i++) {
         const ap_name *name = &catalog->names.items[i];
-        if (ap_streq(name->provider, "gpuhunt") && strlen(name->name) == stem && strncasecmp(name->name, p->chip_info->id, stem) == 0)
+        if (ap_streq(name->provider, "gpuhunt") && strlen(name->name) == stem &&
+            strncasecmp(name->name, p->chip_info->id, stem) == 0)
             return name->name;
     }
     return family;
@@ -174,20 +202,24 @@ ap_status ap_emit_dstack(ap_emit_plan *p)
         return refuse_slices(p, "dstack runs only slices of one host");
     const char *name = p->tpu ? p->instance : gpuhunt_name(p);
     if (!name && !p->cpu_only) {
-        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "dstack has no name for %s", p->chip_name)->hint = "write emit docker or emit k8s";
+        ap_diag_add(p->diags, AP_ERROR, 807, AP_NO_POS, "dstack has no name for %s", p->chip_name)->hint =
+            "write emit docker or emit k8s";
         return AP_USAGE;
     }
     const char *gpu = NULL;
     if (p->tpu)
         gpu = name;
     else if (name)
-        gpu = ap_arena_printf(p->arena, "%s:%.0fGB:%.0f", name, rint(p->chip_info->memory.size / GIB), p->chips_per_node);
+        gpu =
+            ap_arena_printf(p->arena, "%s:%.0fGB:%.0f", name, rint(p->chip_info->memory.size / GIB), p->chips_per_node);
     ap_scope_text(p->scope, "gpu_spec", gpu);
     ap_scope_text(p->scope, "backend", backend);
     ap_scope_text(p->scope, "instance_type", is_market(p->result) || p->tpu ? NULL : p->machine_type);
     ap_scope_text(p->scope, "task_region", is_market(p->result) ? NULL : p->region);
     ap_scope_raw(p->scope, "spot_policy", p->spot ? "spot" : "on-demand");
-    ap_scope_number(p->scope, "max_price", ap_known(p->usd_per_h) && p->usd_per_h > 0 ? ceil(p->usd_per_h / p->machines * 1.1 * 100) / 100 : AP_UNKNOWN);
+    ap_scope_number(p->scope, "max_price",
+                    ap_known(p->usd_per_h) && p->usd_per_h > 0 ? ceil(p->usd_per_h / p->machines * 1.1 * 100) / 100
+                                                               : AP_UNKNOWN);
     ap_scope_number(p->scope, "min_memory", floor(p->memory_gib * 0.9));
     ap_scope_number(p->scope, "min_cpus", fmax(1, floor(p->cpus_per_node * 0.9)));
     ap_emit_why(p, "max_duration", "the bill guard: dstack stops the run after %s", p->limit_text);

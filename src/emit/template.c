@@ -123,8 +123,14 @@ static bool copy_name(const char *from, size_t len, tag *ret)
 /* The words between the braces: "#if name", "/each", "sh name", "name". */
 static tag_kind read_inside(const ap_template *tmpl, const char *text, size_t len, tag *ret)
 {
-    static const struct { const char *word; tag_kind kind; } ends[] = {{"/if", TAG_END_IF}, {"/each", TAG_END_EACH}};
-    static const struct { const char *word; tag_kind kind; } blocks[] = {{"#if ", TAG_IF}, {"#each ", TAG_EACH}};
+    static const struct {
+        const char *word;
+        tag_kind kind;
+    } ends[] = {{"/if", TAG_END_IF}, {"/each", TAG_END_EACH}};
+    static const struct {
+        const char *word;
+        tag_kind kind;
+    } blocks[] = {{"#if ", TAG_IF}, {"#each ", TAG_EACH}};
     for (size_t i = 0; i < 2; i++)
         if (len == strlen(ends[i].word) && memcmp(text, ends[i].word, len) == 0)
             return ends[i].kind;
@@ -185,7 +191,8 @@ static const ap_named *find(renderer *r, const tag *t, const ap_scope *scope)
     for (const ap_scope *s = scope; s; s = s->outer)
         for (size_t i = 0; i < s->count; i++)
             ap_suggest_offer(&suggest, s->items[i].name);
-    complain(r, t->start, ap_suggest_text(&suggest, r->diags->arena), ap_arena_printf(r->diags->arena, "unknown name '%s'", t->name));
+    complain(r, t->start, ap_suggest_text(&suggest, r->diags->arena),
+             ap_arena_printf(r->diags->arena, "unknown name '%s'", t->name));
     return NULL;
 }
 
@@ -262,7 +269,8 @@ static const char *render_until(renderer *r, const char *from, const ap_scope *s
         if (t.kind == TAG_NONE) {
             ap_sbuf_add(r->out, from);
             if (end != TAG_NONE)
-                complain(r, from + strlen(from), NULL, end == TAG_END_IF ? "{{/if}} is missing" : "{{/each}} is missing");
+                complain(r, from + strlen(from), NULL,
+                         end == TAG_END_IF ? "{{/if}} is missing" : "{{/each}} is missing");
             return from + strlen(from);
         }
         if (t.start > from)

@@ -5,9 +5,9 @@
  *   {{#if name}}…{{/if}}         kept where the value is there: text not empty, list not empty
  *   {{#each name}}…{{/each}}     once for every item; the item's names hide outer ones
  *
- * A tag of a block that stands alone on its line takes the line with it. A name that is unknown is an error, so a typing
- * error never becomes an empty flag. Values of kind RAW are put in as they are: numbers, and text that a template made.
- * Ownership: everything lives in the scope's arena. */
+ * A tag of a block that stands alone on its line takes the line with it. A name that is unknown is an error, so a
+ * typing error never becomes an empty flag. Values of kind RAW are put in as they are: numbers, and text that a
+ * template made. Ownership: everything lives in the scope's arena. */
 #ifndef AP_EMIT_TEMPLATE_H
 #define AP_EMIT_TEMPLATE_H
 
@@ -22,8 +22,8 @@ typedef enum ap_named_kind { AP_NAMED_TEXT, AP_NAMED_RAW, AP_NAMED_LIST } ap_nam
 typedef struct ap_named {
     const char *name;
     ap_named_kind kind;
-    const char *text;  /* NULL or "": not there */
-    ap_scope **items;  /* LIST */
+    const char *text; /* NULL or "": not there */
+    ap_scope **items; /* LIST */
     size_t count, capacity;
 } ap_named;
 
@@ -40,8 +40,8 @@ void ap_scope_text(ap_scope *scope, const char *name, const char *text);
 void ap_scope_raw(ap_scope *scope, const char *name, const char *text);
 void ap_scope_number(ap_scope *scope, const char *name, double value); /* NaN: not there */
 void ap_scope_flag(ap_scope *scope, const char *name, bool on);
-void ap_scope_list(ap_scope *scope, const char *name);                 /* empty list */
-ap_scope *ap_scope_item(ap_scope *scope, const char *name);            /* one more item of the list */
+void ap_scope_list(ap_scope *scope, const char *name);      /* empty list */
+ap_scope *ap_scope_item(ap_scope *scope, const char *name); /* one more item of the list */
 const ap_named *ap_scope_find(const ap_scope *scope, const char *name);
 
 typedef struct ap_template {

@@ -17,7 +17,8 @@ static ap_status read_file(const ap_emit_plan *plan, const char *dir, const char
         return AP_OK;
     ap_status status = ap_file_read(path, MOST_BYTES, plan->arena, plan->diags, &text, &len);
     if (status == AP_OK && !ap_utf8_valid(text, len, &len)) {
-        ap_diag_add(plan->diags, AP_ERROR, AP_CODE_ENCODING, (ap_pos){.file = path, .line = 1, .col = 1}, "the template is not UTF-8");
+        ap_diag_add(plan->diags, AP_ERROR, AP_CODE_ENCODING, (ap_pos){.file = path, .line = 1, .col = 1},
+                    "the template is not UTF-8");
         return AP_BAD_DATA;
     }
     if (status == AP_OK)
@@ -31,13 +32,15 @@ ap_status ap_emit_template(const ap_emit_plan *plan, const char *name, ap_langua
     ap_status status = AP_OK;
     if (plan->settings->templates) {
         if (!ap_file_is_dir(plan->settings->templates)) {
-            ap_diag_add(plan->diags, AP_ERROR, AP_CODE_FOLDER_READ, AP_NO_POS, "emit.templates: no folder %s", plan->settings->templates);
+            ap_diag_add(plan->diags, AP_ERROR, AP_CODE_FOLDER_READ, AP_NO_POS, "emit.templates: no folder %s",
+                        plan->settings->templates);
             return AP_IO;
         }
         status = read_file(plan, plan->settings->templates, name, ret);
     }
     if (status == AP_OK && !ret->text && plan->request->data_dir)
-        status = read_file(plan, ap_arena_printf(plan->arena, "%s/recipes-templates", plan->request->data_dir), name, ret);
+        status =
+            read_file(plan, ap_arena_printf(plan->arena, "%s/recipes-templates", plan->request->data_dir), name, ret);
     if (status != AP_OK || ret->text)
         return status;
     size_t image_len, len;

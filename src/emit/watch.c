@@ -9,8 +9,13 @@
 
 void ap_watch_init(ap_watch *watch, double usd_per_h, double budget_usd, double deadline_s, double total)
 {
-    *watch = (ap_watch){.usd_per_h = usd_per_h, .budget_usd = budget_usd, .deadline_s = deadline_s, .total = total, .done = AP_UNKNOWN,
-                        .first_done = AP_UNKNOWN, .first_s = AP_UNKNOWN};
+    *watch = (ap_watch){.usd_per_h = usd_per_h,
+                        .budget_usd = budget_usd,
+                        .deadline_s = deadline_s,
+                        .total = total,
+                        .done = AP_UNKNOWN,
+                        .first_done = AP_UNKNOWN,
+                        .first_s = AP_UNKNOWN};
 }
 
 double ap_watch_limit_s(const ap_watch *watch)

@@ -10,10 +10,10 @@
 #include "base/str.h"
 
 typedef struct ap_watch {
-    double usd_per_h;            /* NaN: only the deadline counts */
+    double usd_per_h;              /* NaN: only the deadline counts */
     double budget_usd, deadline_s; /* NaN = none */
-    double done, total;          /* steps seen and wanted, NaN unknown */
-    double first_done, first_s;  /* where counting began: a restart does not begin at 0 */
+    double done, total;            /* steps seen and wanted, NaN unknown */
+    double first_done, first_s;    /* where counting began: a restart does not begin at 0 */
     bool warned, warned_end;
 } ap_watch;
 
@@ -30,13 +30,14 @@ void ap_watch_say(const ap_watch *watch, double elapsed_s, ap_sbuf *out);
  * False: nothing to say. */
 bool ap_watch_warn(ap_watch *watch, double elapsed_s, ap_sbuf *out);
 
-/* Reads step counters out of a log by a regular expression: group 1 is the step, group 2, if there is one, the number of
- * steps. Lines end in \n or \r; longer ones than 4 KiB are cut. */
+/* Reads step counters out of a log by a regular expression: group 1 is the step, group 2, if there is one, the number
+ * of steps. Lines end in \n or \r; longer ones than 4 KiB are cut. */
 typedef struct ap_progress ap_progress;
 /* NULL with AP_USAGE and a diagnostic (0852) when the expression cannot be compiled or has no group. */
 AP_CHECKED ap_status ap_progress_new(const char *pattern, ap_arena *arena, ap_diags *diags, ap_progress **ret);
 void ap_progress_free(ap_progress *progress);
 /* True when a step was found in the bytes; the last one counts. `stream` 0 or 1: two texts that are read by turns. */
-bool ap_progress_feed(ap_progress *progress, int stream, const char *bytes, size_t len, double *ret_done, double *ret_total);
+bool ap_progress_feed(ap_progress *progress, int stream, const char *bytes, size_t len, double *ret_done,
+                      double *ret_total);
 
 #endif

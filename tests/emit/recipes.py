@@ -28,7 +28,7 @@ BERT = ["--model", "bert-base", "--method", "finetune", "--samples", "100k", "--
 TREE = ["--model", "xgboost", "--dataset", "higgs"]
 ONE = ["rtx-3090:1", "rtx-4090:1", "l4:1", "a10g:1", "h100-sxm5-80gb:1", "a100-sxm4-80gb:1"]
 NODE = ["aws/p4de.24xlarge", "aws/p5.48xlarge", "gcp/a3-highgpu-8g", "azure/Standard_ND96isr_H100_v5", "gcp/a2-ultragpu-8g", "h100-sxm5-80gb:8"]
-NODES = ["gcp/a3-highgpu-8g:2", "aws/p5.48xlarge:4", "gcp/a3-megagpu-8g:2", "aws/p4d.24xlarge:2+spot", "gcp/a3-highgpu-8g:2+spot"]
+NODES = ["gcp/a3-highgpu-8g:2", "aws/p5.48xlarge:4", "gcp/a3-megagpu-8g:2", "gcp/a3-ultragpu-8g:2", "gcp/a4-highgpu-8g:2", "aws/p4d.24xlarge:2+spot", "gcp/a3-highgpu-8g:2+spot"]
 TPU = ["gcp/v5litepod-16", "gcp/v6e-16", "gcp/v5p-128", "gcp/v5litepod-16:2"]
 PLANS = (
     [(m, t, "") for m in (QLORA, CNN, BERT) for t in ONE]

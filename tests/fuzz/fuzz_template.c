@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ap_scope_list(scope, "none");
     for (int i = 0; i < 3; i++)
         ap_scope_text(ap_scope_item(scope, "args"), "flag", "--a b");
-    ap_template tmpl = {"fuzz.tmpl", ap_arena_strndup(arena, (const char *)data, size), size > 0 ? (ap_language)(data[0] % AP_LANG_COUNT) : AP_LANG_TEXT};
+    ap_template tmpl = {"fuzz.tmpl", ap_arena_strndup(arena, (const char *)data, size),
+                        size > 0 ? (ap_language)(data[0] % AP_LANG_COUNT) : AP_LANG_TEXT};
     ap_sbuf out;
     ap_sbuf_init(&out, arena);
     if (ap_template_render(&tmpl, scope, &diags, &out) == AP_OK && diags.errors)

@@ -83,15 +83,28 @@ static void templates_put_values_in(void **state)
     const char *text;
     assert_int_equal(render(*state, "n={{nodes}} {{name}} {{json name}} {{text name}}\n", &diags, &text), AP_OK);
     assert_string_equal(text, "n=2 'my job' \"my job\" my job\n");
-    assert_int_equal(render(*state, "a\n{{#if spot}}\nb\n{{/if}}\n{{#if cheap}}\nc\n{{/if}}\nd{{#if empty}}e{{/if}}{{#if unknown}}u{{/if}}\n", &diags, &text), AP_OK);
+    assert_int_equal(
+        render(
+            *state,
+            "a\n{{#if spot}}\nb\n{{/if}}\n{{#if cheap}}\nc\n{{/if}}\nd{{#if empty}}e{{/if}}{{#if unknown}}u{{/if}}\n",
+            &diags, &text),
+        AP_OK);
     assert_string_equal(text, "a\nb\nd\n");
-    assert_int_equal(render(*state, "x{{#each args}} \\\n  {{flag}}{{#if value}} {{value}}{{/if}}{{/each}}\n{{#each none}}\n{{nothing}}\n{{/each}}\nend\n", &diags, &text), AP_OK);
+    assert_int_equal(render(*state,
+                            "x{{#each args}} \\\n  {{flag}}{{#if value}} {{value}}{{/if}}{{/each}}\n{{#each "
+                            "none}}\n{{nothing}}\n{{/each}}\nend\n",
+                            &diags, &text),
+                     AP_OK);
     assert_string_equal(text, "x \\\n  --a \\\n  --b 'x y'\nend\n");
 }
 
 static void faults_of_templates_are_located(void **state)
 {
-    static const struct { const char *text; int line, col; const char *part; } cases[] = {
+    static const struct {
+        const char *text;
+        int line, col;
+        const char *part;
+    } cases[] = {
         {"a\n  {{nodse}}\n", 2, 3, "unknown name 'nodse'"},
         {"{{#if spot}}\nx\n", 3, 1, "{{/if}} is missing"},
         {"{{/each}}\n", 1, 1, "ends no block"},
