@@ -102,10 +102,10 @@ static ap_value *model_facts(ap_arena *arena, const ap_checkjob *job)
     return map;
 }
 
-/* A layout that cannot be (fewer samples than chips, counts that disagree) has no figures to show. */
+/* A layout that cannot be (fewer samples than chips), or hardware that is refused, has no figures to show. */
 static bool has_result(const ap_checkjob *job)
 {
-    return job->estimated && (!job->result.plan->est.error || job->result.plan->refused);
+    return job->estimated && job->result.plan->est.layout.tp >= 1;
 }
 
 static ap_value *finding_value(ap_arena *arena, const ap_jobfinding *finding)
