@@ -292,11 +292,14 @@ bool ap_fetch_ask(ap_fetch *fetch, const ap_ask *ask, ap_http_answer *ret)
             return fetch->absent ? ap_fetch_fail(fetch, "HTTP status 404") : false;
         ap_retry_outcome outcome = {.transport_failed = !ret->ok,
                                     .transient = ret->transient && !c.html && !ret->sink_stopped,
+                                    .unresolved = ret->unresolved,
                                     .http_status = ret->status,
                                     .retry_after_s = ret->retry_after_s};
         double wait = ap_retry_decide(&fetch->retry, &outcome) * fetch->scale;
-        if (wait < 0 || wait >= left_s(fetch))
+        if (wait < 0 || wait >= left_s(fetch)) {
+            fetch->unreachable = outcome.transport_failed && outcome.transient;
             return explain_failure(fetch, &c, ret);
+        }
         nap(wait);
     }
 }

@@ -41,6 +41,7 @@ typedef struct ap_fetch {
     const char *error;     /* of the first failure */
     bool absent;           /* the last request was answered 404 */
     bool not_modified;     /* … 304 */
+    bool unreachable;      /* no answer came, try after try: further parts are not asked */
 } ap_fetch;
 
 /* Runs the whole source; results lie in the fetch. */

@@ -25,7 +25,7 @@ double ap_retry_decide(ap_retry *retry, const ap_retry_outcome *outcome)
 {
     retry->attempts++;
     bool again = outcome->transport_failed ? outcome->transient : is_transient_status(outcome->http_status);
-    if (!again || retry->attempts >= AP_RETRY_ATTEMPTS)
+    if (!again || retry->attempts >= (outcome->unresolved ? AP_RETRY_UNRESOLVED : AP_RETRY_ATTEMPTS))
         return -1;
     double wait;
     /* A date far off or in the past (which libcurl reports as huge or negative seconds) is clamped. */

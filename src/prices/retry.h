@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define AP_RETRY_ATTEMPTS 5
+#define AP_RETRY_ATTEMPTS   5
+#define AP_RETRY_UNRESOLVED 3 /* no name server answers: most likely there is no network at all */
 
 typedef struct ap_retry {
     int attempts; /* made so far */
@@ -19,6 +20,7 @@ typedef struct ap_retry {
 typedef struct ap_retry_outcome {
     bool transport_failed; /* no usable answer */
     bool transient;        /* … for a reason that may pass */
+    bool unresolved;       /* … the host's name could not be looked up */
     long http_status;      /* 0 without an answer */
     double retry_after_s;  /* as the header says, anything; 0 = none */
 } ap_retry_outcome;

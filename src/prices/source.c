@@ -217,6 +217,7 @@ static bool ask_with_mirror(ap_fetch *fetch, const ap_price_request *request, co
     mirror.url = request->mirror;
     fetch->rows.offers.count = mark;
     fetch->error = error_before;
+    fetch->unreachable = false;
     if (ask_request(fetch, &mirror, part))
         return true;
     fetch->error = error;
@@ -277,6 +278,11 @@ void ap_fetch_run(ap_fetch *fetch)
     }
     if (parts.count == 0)
         run_part(fetch, NULL);
-    for (size_t i = 0; i < parts.count; i++)
-        run_part(fetch, parts.items[i]);
+    for (size_t i = 0; i < parts.count; i++) {
+        if (fetch->unreachable)
+            fetch->parts[fetch->part_count++] =
+                (ap_part){ap_arena_strdup(fetch->arena, parts.items[i]), AP_PART_FAILED};
+        else
+            run_part(fetch, parts.items[i]);
+    }
 }

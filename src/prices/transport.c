@@ -217,6 +217,8 @@ static const char *explain(const transfer *t, CURLcode code)
     switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
         return "time-out";
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return "the host's name cannot be looked up (is there a network?)";
     case CURLE_COULDNT_CONNECT:
         return "cannot connect";
     case CURLE_GOT_NOTHING:
@@ -311,6 +313,7 @@ static void read_answer(transfer *t, CURLcode code)
         return;
     answer->too_big = answer->too_big || code == CURLE_FILESIZE_EXCEEDED;
     answer->transient = t->quiet || (!answer->too_big && is_transient(code));
+    answer->unresolved = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY;
     answer->error = explain(t, code);
 }
 

@@ -28,6 +28,7 @@ typedef struct ap_http_request {
 typedef struct ap_http_answer {
     bool ok;           /* an answer came whole; its status may be anything */
     bool transient;    /* not ok, but may pass */
+    bool unresolved;   /* not ok: the host's name could not be looked up */
     const char *error; /* why not ok; in the arena. Never holds a header or a query */
     long status;
     double retry_after_s;                                       /* as libcurl computes it: may be negative or huge */
