@@ -3,7 +3,7 @@
 # that does it and stops.
 set -eu
 packages="gcc make pkg-config libyaml-dev libcjson-dev libcurl4-openssl-dev zlib1g-dev libpcre2-dev libcmocka-dev"
-[ "${1:-}" = lint ] && packages="clang clang-tidy cppcheck shellcheck yamllint mandoc valgrind libclang-rt-14-dev"
+[ "${1:-}" = lint ] && packages="clang clang-tidy python3-yaml python3-jsonschema slurmctld slurm-client cppcheck shellcheck yamllint mandoc valgrind libclang-rt-14-dev"
 missing=""
 for package in $packages; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
