@@ -12,9 +12,17 @@
 #define MOST_IN_ONE_PIECE                                                                                              \
     5.0 /* expected interruptions of a run without checkpoints: thirty times its hours, then it counts as endless */
 
-const char *const ap_bill_item_names[AP_BILL_COUNT] = {
-    "compute",     "boot and image pull",         "interruptions", "billing step", "storage", "egress",
-    "electricity", "depreciation of the machine", "upkeep"};
+const char *const ap_bill_item_names[AP_BILL_COUNT] = {"compute",
+                                                       "boot and image pull",
+                                                       "interruptions",
+                                                       "billing step",
+                                                       "storage",
+                                                       "egress",
+                                                       "set-up hours",
+                                                       "controller",
+                                                       "electricity",
+                                                       "depreciation of the machine",
+                                                       "upkeep"};
 
 /* ---- spot -------------------------------------------------------------------------------------------------------- */
 
@@ -180,6 +188,8 @@ ap_bill_terms ap_bill_terms_of(const ap_bill_request *r)
     fill_spot(r, &t);
     fill_storage(r, cloud, &t);
     fill_egress(r, cloud, &t);
+    t.hands_on_h = r->job->workload ? ap_or(r->job->workload->bill.setup_s, 0) / 3600 : 0;
+    t.controller_usd_per_h = r->job->workload ? ap_or(r->job->workload->bill.controller_usd_per_h, 0) : 0;
     return t;
 }
 
@@ -193,7 +203,8 @@ static double billed_h(const ap_bill_terms *t, double hours)
 
 static double total(const ap_bill_terms *t, double hours, double usd_per_h)
 {
-    return billed_h(t, hours) * usd_per_h + hours * t->storage_usd_per_h + t->egress_usd;
+    return (billed_h(t, hours) + t->hands_on_h) * usd_per_h + hours * (t->storage_usd_per_h + t->controller_usd_per_h) +
+           t->egress_usd;
 }
 
 /* Chance alone spreads the number of interruptions as the square root of what is expected. Below 0.105 of them, nine
@@ -229,4 +240,6 @@ void ap_bill_compute(const ap_bill_terms *t, const ap_run_estimate *run, double 
     b->usd[AP_BILL_ROUNDING] = (billed_h(t, b->hours[1]) - b->hours[1]) * usd_per_h;
     b->usd[AP_BILL_STORAGE] = b->hours[1] * t->storage_usd_per_h;
     b->usd[AP_BILL_EGRESS] = t->egress_usd;
+    b->usd[AP_BILL_HANDS_ON] = t->hands_on_h * usd_per_h;
+    b->usd[AP_BILL_CONTROLLER] = b->hours[1] * t->controller_usd_per_h;
 }

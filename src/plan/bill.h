@@ -17,6 +17,8 @@ typedef enum ap_bill_item {
     AP_BILL_ROUNDING,
     AP_BILL_STORAGE,
     AP_BILL_EGRESS,
+    AP_BILL_HANDS_ON,
+    AP_BILL_CONTROLLER,
     AP_BILL_ELECTRICITY,
     AP_BILL_WEAR,
     AP_BILL_CARE,
@@ -30,6 +32,7 @@ typedef struct ap_bill_terms {              /* what the bill depends on besides 
     double lost_h; /* per interruption, work since the last checkpoint and restart; NaN: all work */
     double restart_h;
     double storage_usd_per_h, egress_usd;         /* 0: none */
+    double hands_on_h, controller_usd_per_h;      /* what the workload's `bill` says; 0: nothing */
     double electricity_usd_per_h, wear_usd_per_h; /* own machines; 0 otherwise */
     unsigned unknown;                             /* bit per item that applies and has no known price */
     signed char own;

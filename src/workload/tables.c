@@ -90,6 +90,17 @@ static const ap_object parallel_object = {"parallel", "Parallel layout; what is 
 #undef SUB
 #undef DEGREE
 
+#define SUB(field) (offsetof(ap_workload, field) - offsetof(ap_workload, bill))
+static const ap_field bill_fields[] = {
+    {.key = "setup", .type = AP_T_NUM, .offset = SUB(bill.setup_s), .dim = AP_DIM_SECONDS, .min = 0, .max = 1e8,
+     .doc = "Hours paid for besides the run: downloads, debugging, idle evenings (2h)."},
+    {.key = "controller", .type = AP_T_NUM, .offset = SUB(bill.controller_usd_per_h), .dim = AP_DIM_USD_PER_H, .min = 0,
+     .max = 1e6, .doc = "What runs beside the machines: controller, cluster fee, orchestration (0.10 USD/h)."},
+};
+static const ap_object bill_object = {"bill", "What the run costs besides its machines.", sizeof(((ap_workload *)0)->bill),
+                                      AP_FIELDS_OF(bill_fields), NULL};
+#undef SUB
+
 #define FLAG(name, text) {.key = #name, .type = AP_T_BOOL, .offset = OFF(name), .flags = AP_F_AUTO, .doc = text}
 static const ap_field workload_fields[] = {
     {.key = "name", .type = AP_T_TEXT, .offset = OFF(name), .doc = "Name of the job."},
@@ -125,6 +136,7 @@ static const ap_field workload_fields[] = {
     FLAG(early_stopping, "Stops when the validation loss does."),
     {.key = "data", .type = AP_T_OBJECT, .offset = OFF(data), .object = &data_object, .doc = "Data of the run."},
     {.key = "parallel", .type = AP_T_OBJECT, .offset = OFF(parallel), .object = &parallel_object, .doc = "Parallel layout."},
+    {.key = "bill", .type = AP_T_OBJECT, .offset = OFF(bill), .object = &bill_object, .doc = "Costs besides the machines."},
     {.key = "constraints", .type = AP_T_OBJECT, .offset = OFF(constraints), .object = &constraints_object, .doc = "Limits."},
     {.key = "objective", .type = AP_T_ENUM, .offset = OFF(objective), .names = ap_objective_names, .doc = "What to rank by."},
     {.type = AP_T_POS, .offset = OFF(pos)},

@@ -47,6 +47,7 @@ typedef struct ap_workload {
         const char *dataset, *format, *storage, *region;
     } data;
     struct { double tp, pp, vpp, cp, ep; int sharding; } parallel;
+    struct { double setup_s, controller_usd_per_h; } bill;
     ap_constraints constraints;
     ap_pos pos;
 } ap_workload;

@@ -198,6 +198,23 @@ static void test_every_model_gets_an_answer(void **state)
     assert_true(answered * 100 >= (models / 13) * 95);
 }
 
+static void test_own_costs_are_added_to_the_bill(void **state)
+{
+    (void)state;
+    planned *plain = plan(LORA "constraints: {clouds: [aws]}\n", AP_GROUP_INSTANCE);
+    planned *billed = plan(LORA "bill: {setup: 2h, controller: 0.5 USD/h}\nconstraints: {clouds: [aws]}\n", AP_GROUP_INSTANCE);
+    for (size_t i = 0; i < billed->search.result_count; i++) {
+        const ap_result *b = &billed->search.results[i];
+        for (size_t k = 0; k < plain->search.result_count; k++) {
+            const ap_result *p = &plain->search.results[k];
+            if (strcmp(p->target, b->target) == 0)
+                assert_near(b->cost_p50, p->cost_p50 + 2 * b->usd_per_h + 0.5 * b->hours_p50, 1e-9);
+        }
+    }
+    done(plain);
+    done(billed);
+}
+
 static void test_advice_saves_what_it_says(void **state)
 {
     (void)state;
@@ -225,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_the_same_question_has_the_same_answer),
         cmocka_unit_test(test_fixed_layout_is_kept),
         cmocka_unit_test(test_every_model_gets_an_answer),
+        cmocka_unit_test(test_own_costs_are_added_to_the_bill),
         cmocka_unit_test(test_advice_saves_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
