@@ -164,6 +164,26 @@ static void bind_job(const ap_job *job, ap_case *ret)
     ret->leaves = job->model.leaves;
 }
 
+/* A machine that has some threads of a CPU has that share of its arithmetic and power, and at most twice that share of its
+ * memory bandwidth, which few cores can use more than their part of. Trees and simulators count threads themselves. */
+static const ap_chip *share_of_cpu(const ap_hardware *hw, ap_engine engine, ap_arena *arena)
+{
+    double share = hw->threads / (2 * hw->chip->cpu.cores * hw->chips);
+    bool counts_threads = engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV;
+    if (hw->chip->kind != AP_CHIP_CPU || counts_threads || !(share < 1))
+        return hw->chip;
+    ap_chip *slice = AP_NEW(arena, ap_chip);
+    *slice = *hw->chip;
+    double *const peaks[] = {&slice->peak.fp64, &slice->peak.fp32, &slice->peak.tf32, &slice->peak.fp16,
+                             &slice->peak.bf16, &slice->peak.fp8,  &slice->peak.fp4,  &slice->peak.int8};
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
+        *peaks[i] *= share;
+    slice->tdp_w *= share;
+    slice->cpu.cores *= share;
+    slice->memory.bandwidth *= fmin(1, 2 * share);
+    return slice;
+}
+
 const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, ap_case *ret)
 {
     const ap_job *job = search->job;
@@ -171,6 +191,7 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     ap_case_clear(ret);
     bind_job(job, ret);
     ret->chip = hw->chip;
+    ret->chip = share_of_cpu(hw, ap_est_engine(ret), arena);
     ret->layouts_given = ap_est_engine(ret) == AP_ENGINE_LLM || ap_est_engine(ret) == AP_ENGINE_DL;
     ret->chips = hw->chips;
     ret->chips_per_node = hw->chips_per_host;

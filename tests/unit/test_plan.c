@@ -198,6 +198,25 @@ static void test_every_model_gets_an_answer(void **state)
     assert_true(answered * 100 >= (models / 13) * 95);
 }
 
+/* 4 of 192 threads have a 48th of the arithmetic and at most a 24th of the bandwidth: at least ten times slower. */
+static void test_a_few_threads_are_not_the_whole_cpu(void **state)
+{
+    (void)state;
+    planned *p = plan("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 1}\nconstraints: {clouds: [aws]}\n", AP_GROUP_INSTANCE);
+    double few = AP_UNKNOWN, many = AP_UNKNOWN;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_result *r = &p->search.results[i];
+        if (r->hw.chip->kind != AP_CHIP_CPU)
+            continue;
+        if (strcmp(r->hw.instance->name, "c8i.xlarge") == 0)
+            few = r->plan->est.step_s;
+        if (strcmp(r->hw.instance->name, "c8i.48xlarge") == 0)
+            many = r->plan->est.step_s;
+    }
+    assert_true(few > 10 * many);
+    done(p);
+}
+
 static void test_own_costs_are_added_to_the_bill(void **state)
 {
     (void)state;
@@ -242,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_the_same_question_has_the_same_answer),
         cmocka_unit_test(test_fixed_layout_is_kept),
         cmocka_unit_test(test_every_model_gets_an_answer),
+        cmocka_unit_test(test_a_few_threads_are_not_the_whole_cpu),
         cmocka_unit_test(test_own_costs_are_added_to_the_bill),
         cmocka_unit_test(test_advice_saves_what_it_says),
     };
