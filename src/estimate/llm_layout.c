@@ -176,6 +176,16 @@ static double largest_filling(const filling *x, double cap)
     return fmin(fmax(1, count), 4 * cap);
 }
 
+/* The whole batch of a chip at once, and the first way of recomputing under which it fits. */
+static double no_accumulation(const filling *x, double micro, const modes *m)
+{
+    x->p->recompute = m->items[m->count - 1];
+    for (int i = m->count - 1; i >= 0 && m->count > 1; i--)
+        if (fits(x, micro, m->items[i]))
+            x->p->recompute = m->items[i];
+    return micro;
+}
+
 /* M-17: micro-batch: the largest power of two that fits, within the habit of the family. */
 static void choose_micro(filling *x)
 {
@@ -194,14 +204,20 @@ static void choose_micro(filling *x)
         double tokens = params > 1e9 ? 8192 : 65536;
         if (f->family == LLM_FAM_MCORE && params > 3e9)
             tokens = 4096;
+        if (f->family == LLM_FAM_HABANA && f->finetune > 0)
+            tokens = 4096;
         if (f->lora > 0 || f->family == LLM_FAM_HF)
             tokens = 2048;
+        if (f->splits_batch > 0 && !(f->global_batch > 0))
+            tokens = f->seq_full; /* a local batch of one is what torchtitan's recipes start from */
         double cap = fmax(1, tokens / f->seq_full);
         p->micro = 0;
         if (f->benchmark > 0 && !(f->global_batch > 0)) { /* benchmark suites fill the card */
             p->micro = largest_filling(x, cap);
             p->recompute = AP_RECOMPUTE_NONE;
         }
+        if (f->family == LLM_FAM_XLA && f->global_batch > 0 && fmod(top, 1) == 0) /* accumulates only when told to */
+            p->micro = no_accumulation(x, top, &m);
         for (double b = exp2(floor(log2(fmax(1, fmin(top, cap))))); b >= 1 && !(p->micro > 0); b /= 2)
             for (int i = 0; i < m.count && !(p->micro > 0); i++)
                 if (fits(x, b, m.items[i])) {
