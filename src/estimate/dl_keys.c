@@ -2,6 +2,7 @@
  * of chips. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -76,6 +77,9 @@ static void add_model(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "model", job->model->id);
     ap_keys_add(ret, context->work[DL_W_KNOWN] > 1.5 ? "work" : "work_rough", profile);
     ap_keys_addf(ret, "work_bits", "%s|%s", profile, half ? "16" : "32");
+    /* Kernels of a model are tuned for some generations more than for others. */
+    ap_keys_addf(ret, "model_generation", "%s|%s", profile, chip_generation(job->chip));
+    ap_keys_addf(ret, "model_chip", "%s|%s|%s", profile, job->chip->id, half ? "16" : "32");
     ap_keys_add(ret, "family", job->model->family);
     const char *class = work_class(context);
     ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
@@ -185,7 +189,16 @@ void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layou
     char kind = 'r';
     ap_work work;
     (void)ap_case_work(job, &work);
-    if (quantity == AP_Q_RUN)
+    /* A run whose work is given is as sure as its steps. Software that nobody measured with this model has hundreds of
+     * steps to learn from, but a handful of whole runs. */
+    bool as_steps = quantity == AP_Q_RUN && work == AP_WORK_GIVEN && !implementation;
+    const char *quantity_name = ret->quantity;
+    char steps[16] = "step";
+    if (as_steps) {
+        if (strchr(quantity_name, '|'))
+            snprintf(steps, sizeof steps, "step|k%d", context->novelty[AP_Q_STEP]);
+        ret->quantity = steps;
+    } else if (quantity == AP_Q_RUN)
         kind = work == AP_WORK_GIVEN ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
     ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d|%s", kind, model, implementation, chip, known, nodes, job->domain);
     ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d", kind, model, implementation, chip, known, nodes);
@@ -194,4 +207,5 @@ void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layou
     ap_cells_addf(ret, "%c|m%d|i%d", kind, model, implementation);
     ap_cells_addf(ret, "%c|m%d", kind, model);
     ap_cells_addf(ret, "%c", kind);
+    ret->quantity = quantity_name;
 }
