@@ -77,15 +77,19 @@ static void add_model(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "model", job->model->id);
     ap_keys_add(ret, context->work[DL_W_KNOWN] > 1.5 ? "work" : "work_rough", profile);
     ap_keys_addf(ret, "work_bits", "%s|%s", profile, half ? "16" : "32");
-    /* Kernels of a model are tuned for some generations more than for others. */
-    ap_keys_addf(ret, "model_generation", "%s|%s", profile, chip_generation(job->chip));
-    ap_keys_addf(ret, "model_chip", "%s|%s|%s", profile, job->chip->id, half ? "16" : "32");
     ap_keys_add(ret, "family", job->model->family);
     const char *class = work_class(context);
     ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
     if (is_channels_last(job)) {
         ap_keys_addf(ret, "layout", "nhwc|%s", class);
         ap_keys_addf(ret, "layout_family", "nhwc|%s", job->model->family ? job->model->family : "other");
+    }
+    if (!ap_streq(job->domain, "nlp")) {
+        /* Kernels of a model are tuned for some chips more than for others, and some models keep more in 32 bits. Texts
+         * have levels by length instead. */
+        ap_keys_addf(ret, "model_generation", "%s|%s", profile, chip_generation(job->chip));
+        ap_keys_addf(ret, "model_chip", "%s|%s|%s", profile, job->chip->id, half ? "16" : "32");
+        ap_keys_addf(ret, "model_width", "%s|%s", profile, half ? "16" : "32");
     }
     if (ap_streq(job->domain, "nlp") && ap_known(ap_dl_seq(job)))
         ap_keys_addf(ret, "flavour", "%s|%.0f%s", job->model->id, ap_dl_seq(job),

@@ -132,7 +132,6 @@ static void keys(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_addf(ret, "era", "%s|%s|%s", library, hardware, context->work[TREE_W_YEAR] < 0.0 ? "old" : "new");
     ap_keys_add(ret, "shape", ap_streq(library, "catboost") ? "symmetric" : "grown");
     ap_keys_add(ret, "chip", job->chip->id);
-    ap_keys_addf(ret, "library_chip", "%s|%s", library, job->chip->id);
     ap_keys_add(ret, "generation", job->chip->generation);
     ap_keys_add(ret, "stack", job->stack);
     ap_keys_add(ret, "model", job->model->id);
