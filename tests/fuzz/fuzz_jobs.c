@@ -18,7 +18,8 @@ static void judge(ap_jobs *jobs, const ap_jobs_request *request)
 {
     for (size_t i = 0; i < jobs->file_count && i < 20; i++) {
         ap_checkjob *job = AP_NEW(jobs->arena, ap_checkjob);
-        job->files = (const ap_jobfile **)&jobs->files[i];
+        job->files = AP_NEW_ARRAY(jobs->arena, const ap_jobfile *, 1);
+        job->files[0] = jobs->files[i];
         job->file_count = 1;
         job->format = jobs->files[i]->format;
         job->id = "fuzz";
