@@ -79,10 +79,17 @@ static ap_value *rents_value(ap_arena *arena, const ap_breakeven_view *v)
 
 /* ---- chart ------------------------------------------------------------------------------------------------------- */
 
+/* Place of a figure in the bar, -1 when it is unknown or too large to draw. */
+static int bar_cell(double value, double most)
+{
+    double cell = value / most * BAR_CELLS;
+    return cell >= 0 && cell <= BAR_CELLS ? (int)cell : -1;
+}
+
 static const char *bar(ap_arena *arena, double own, double rent, double most)
 {
     char line[BAR_CELLS + 2];
-    int o = (int)(own / most * BAR_CELLS), x = (int)(rent / most * BAR_CELLS), last = o > x ? o : x;
+    int o = bar_cell(own, most), x = bar_cell(rent, most), last = o > x ? o : x;
     for (int i = 0; i <= last && i <= BAR_CELLS; i++)
         line[i] = i == o && i == x ? '*' : i == o ? 'o' : i == x ? 'x' : '.';
     line[last + 1 <= BAR_CELLS + 1 ? last + 1 : BAR_CELLS + 1] = '\0';
