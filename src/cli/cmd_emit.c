@@ -130,10 +130,10 @@ static ap_doc *as_document(ap_cli *cli, const ap_emit_kind *kind, const ap_emit_
     return doc;
 }
 
-static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *kind, const ap_result *result,
-                              const ap_emit_settings *settings)
+static ap_emit_request request_of(const ap_cli *cli, const ap_cli_job *job, const ap_result *result,
+                                  const ap_emit_settings *settings)
 {
-    ap_emit_request request = {
+    return (ap_emit_request){
         .search = &job->search,
         .result = result,
         .others = job->search.results,
@@ -144,6 +144,37 @@ static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *
         .budget_usd = job->options.constraints.budget_usd,
         .explain = ap_cli_flag(cli, AP_O_EXPLAIN),
     };
+}
+
+/* The best recommendation that this kind of recipe can be written for: not every tool rents from every cloud, and not
+ * every chip has an image. The first one where there is none, for its error to be told. */
+static void take_best(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *kind, const ap_emit_settings *settings,
+                      ap_result *ret)
+{
+    for (size_t i = 0; i < job->search.result_count; i++) {
+        ap_result candidate = job->search.results[i];
+        ap_diags unseen;
+        ap_sbuf text;
+        ap_diags_init(&unseen, cli->arena);
+        ap_sbuf_init(&text, cli->arena);
+        replan(cli, job, &candidate);
+        ap_emit_request request = request_of(cli, job, &candidate, settings);
+        ap_status status = ap_emit_write(&request, kind, cli->arena, &unseen, &text, NULL);
+        if (status == AP_USAGE || status == AP_INFEASIBLE)
+            continue;
+        if (i > 0)
+            ap_diag_add(&cli->diags, AP_NOTE, 815, AP_NO_POS, "%s is recommendation %zu: no %s recipe for %s",
+                        candidate.target, i + 1, kind->name, ret->target)
+                ->hint = "accelpick recommend shows them all; --rank 1 says why not";
+        *ret = job->search.results[i];
+        return;
+    }
+}
+
+static ap_status write_recipe(ap_cli *cli, ap_cli_job *job, const ap_emit_kind *kind, const ap_result *result,
+                              const ap_emit_settings *settings)
+{
+    ap_emit_request request = request_of(cli, job, result, settings);
     ap_emit_plan *plan;
     ap_sbuf text;
     ap_sbuf_init(&text, cli->arena);
@@ -178,6 +209,8 @@ static ap_status run(ap_cli *cli)
     status = given ? take_target(cli, &job, &result) : take_rank(cli, &job, &result);
     if (status != AP_OK)
         return status;
+    if (!given && ap_cli_origin(cli, AP_O_RANK) == AP_FROM_NOWHERE)
+        take_best(cli, &job, kind, &settings, &result);
     replan(cli, &job, &result);
     bool broken = ap_reasons_explain(job.search.reasons, &result);
     status = write_recipe(cli, &job, kind, &result, &settings);

@@ -58,6 +58,11 @@ static void add_money(ap_sbuf *out, double usd)
     ap_sbuf_printf(out, usd < 1 ? "%.3f USD" : "%.2f USD", usd);
 }
 
+static double percent_of(double elapsed_s, double limit_s)
+{
+    return limit_s > 0 ? 100 * elapsed_s / limit_s : 100;
+}
+
 void ap_watch_say(const ap_watch *watch, double elapsed_s, ap_sbuf *out)
 {
     double limit = ap_watch_limit_s(watch), end = ap_watch_end_s(watch, elapsed_s);
@@ -67,7 +72,7 @@ void ap_watch_say(const ap_watch *watch, double elapsed_s, ap_sbuf *out)
         add_money(out, ap_watch_cost_usd(watch, elapsed_s));
     }
     if (ap_known(limit))
-        ap_sbuf_printf(out, ", %.0f %% of the limit", 100 * elapsed_s / limit);
+        ap_sbuf_printf(out, ", %.0f %% of the limit", percent_of(elapsed_s, limit));
     if (ap_known(watch->done))
         ap_sbuf_printf(out, ", step %.0f", watch->done);
     if (ap_known(watch->done) && ap_known(watch->total))
@@ -89,7 +94,7 @@ bool ap_watch_warn(ap_watch *watch, double elapsed_s, ap_sbuf *out)
         return false;
     if (!watch->warned && elapsed_s >= WARN_AT * limit) {
         watch->warned = true;
-        ap_sbuf_printf(out, "%.0f %% of the limit is used: ", 100 * elapsed_s / limit);
+        ap_sbuf_printf(out, "%.0f %% of the limit is used: ", percent_of(elapsed_s, limit));
         ap_watch_say(watch, elapsed_s, out);
         return true;
     }

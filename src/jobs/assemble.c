@@ -78,39 +78,64 @@ static void find_placeholders(ap_jobs *jobs, ap_jobfile *file, const ap_node *no
         find_placeholders(jobs, file, node->as.list.items[i], depth + 1, told);
 }
 
+/* Kinds of Kubernetes that run nothing. */
+static bool is_no_job(const ap_node *document)
+{
+    static const char *const none[] = {
+        "ConfigMap",        "Service",       "Secret",         "PersistentVolumeClaim",
+        "PersistentVolume", "Namespace",     "ServiceAccount", "Role",
+        "RoleBinding",      "Kustomization", "ClusterRole",    "ClusterRoleBinding",
+        "Ingress",          "NetworkPolicy", "StorageClass",   "CustomResourceDefinition",
+        "LocalQueue",       "ClusterQueue",  "ResourceFlavor", "PriorityClass",
+        "ComputeClass",     "NodePool",      "EC2NodeClass"};
+    const char *kind = ap_node_text(ap_node_get(document, "kind"));
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++)
+        if (ap_streq(kind, none[k]))
+            return true;
+    return false;
+}
+
+typedef struct document_source {
+    const char *path, *text;
+    size_t len;
+    ap_jobformat format; /* told by the user, or unknown */
+    size_t parts;        /* documents so far */
+} document_source;
+
+static bool read_document(ap_jobs *jobs, document_source *source, const ap_node *document)
+{
+    ap_jobformat format =
+        source->format != AP_JF_UNKNOWN ? source->format : ap_recognise_node(source->path, document);
+    size_t part = source->parts++, told = 0;
+    if (format == AP_JF_UNKNOWN || document->kind != AP_NODE_MAP || (format == AP_JF_K8S && is_no_job(document)))
+        return false;
+    ap_jobfile *file = add_file(jobs, source->path, source->text, source->len);
+    file->format = format;
+    file->part = part;
+    read_file(jobs, file, document);
+    find_placeholders(jobs, file, document, 0, &told);
+    return true;
+}
+
 static bool read_documents(ap_jobs *jobs, const char *path, const char *text, size_t len, ap_jobformat format,
                            ap_diags *diags)
 {
     ap_docs docs = {0};
     bool any = false;
+    document_source source = {.path = path, .text = text, .len = len, .format = format};
     const char *clean = without_tabs(jobs->arena, text, len);
     if (ap_yaml_parse(clean, len, path, AP_YAML_FOREIGN, MAX_BYTES, jobs->arena, diags, &docs) != AP_OK &&
         docs.count == 0)
         return false;
     for (size_t i = 0; i < docs.count; i++) {
-        ap_jobformat found = format != AP_JF_UNKNOWN ? format : ap_recognise_node(path, docs.items[i]);
-        if (found == AP_JF_UNKNOWN || docs.items[i]->kind != AP_NODE_MAP)
-            continue;
-        const ap_node *kind = ap_node_get(docs.items[i], "kind");
-        static const char *const none[] = {
-            "ConfigMap",        "Service",       "Secret",         "PersistentVolumeClaim",
-            "PersistentVolume", "Namespace",     "ServiceAccount", "Role",
-            "RoleBinding",      "Kustomization", "ClusterRole",    "ClusterRoleBinding",
-            "Ingress",          "NetworkPolicy", "StorageClass",   "CustomResourceDefinition",
-            "LocalQueue",       "ClusterQueue",  "ResourceFlavor", "PriorityClass",
-            "ComputeClass",     "NodePool",      "EC2NodeClass"};
-        bool no_job = false;
-        for (size_t k = 0; found == AP_JF_K8S && k < sizeof none / sizeof *none; k++)
-            no_job = no_job || ap_streq(ap_node_text(kind), none[k]);
-        if (no_job)
-            continue;
-        ap_jobfile *file = add_file(jobs, path, text, len);
-        size_t told = 0;
-        file->format = found;
-        file->part = i;
-        read_file(jobs, file, docs.items[i]);
-        find_placeholders(jobs, file, docs.items[i], 0, &told);
-        any = true;
+        const ap_node *items = ap_node_get(docs.items[i], "items");
+        if (ap_streq(ap_node_text(ap_node_get(docs.items[i], "kind")), "List") && items && /* kubectl get -o yaml */
+            items->kind == AP_NODE_LIST) {
+            for (size_t k = 0; k < items->as.list.count; k++)
+                any = read_document(jobs, &source, items->as.list.items[k]) || any;
+        } else {
+            any = read_document(jobs, &source, docs.items[i]) || any;
+        }
     }
     return any;
 }

@@ -157,6 +157,10 @@ static bool set_slice(ap_judge *j, const tpu_kind *kind, double chips, ap_pos po
     double per_host = chips <= kind->largest_host ? chips : 4;
     if (!chip || !(chips >= 1))
         return false;
+    if (fmod(chips, per_host) > 0)
+        ap_judge_add(j, AP_FAULT_TOPOLOGY_MISMATCH, pos, "no slice of %s has %.6g chips: its hosts hold %.0f each",
+                     kind->chip, chips, per_host)
+            ->hint = kind->counts_cores ? "the number in the name counts cores, two a chip" : NULL;
     j->job->chip_count = 0;
     ap_chips_add(j, chip);
     if (!ap_jnum_stated(&j->job->chips_per_node))

@@ -232,7 +232,8 @@ void ap_understand_model(ap_judge *j)
     /* a name whose numbers disagree with the shape */
     const char *told = job->model_name ? job->model_name : j->f->t.name.value ? j->f->t.name.value : NULL;
     double size = told ? size_in_name(ap_str_lower(j->arena, told)) : AP_UNKNOWN;
-    if (job->model_from_shape && ap_known(size) && fabs(log(size / job->model.params)) > log(2.0)) {
+    double apart = config ? 1.5 : 2.0; /* arguments leave parts of the shape to assumptions */
+    if (job->model_from_shape && ap_known(size) && fabs(log(size / job->model.params)) > log(apart)) {
         const ap_pos pos = j->f->n.layers.pos.line ? j->f->n.layers.pos : ap_job_top(j);
         ap_judge_add(j, AP_FAULT_NAME_SHAPE_MISMATCH, pos,
                      "\"%s\" says %.3g billion parameters, the numbers give %.3g billion; the numbers count", told,

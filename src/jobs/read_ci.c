@@ -158,8 +158,70 @@ void ap_read_gha(ap_jobreader *r)
 /* -- Colab
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* A cell's commands: lines that begin with `!`, or a %%bash cell. */
-static void read_cell(ap_jobreader *r, const ap_node *source)
+/* `name=value` of a call in Python, and the name that from_pretrained() is given: arguments as on a command line. A
+ * value that is no literal is stated, but unknown. Reads one line. */
+static void read_python_line(ap_jobreader *r, const char *line, size_t len, ap_pos pos)
+{
+    const char *text = ap_arena_strndup(r->arena, line, len), *model = strstr(text, "ModelFor");
+    const char *call = model ? strstr(model, ".from_pretrained(") : NULL;
+    if (call) {
+        const char *name = call + strlen(".from_pretrained(");
+        size_t n = *name == '\'' || *name == '"' ? strcspn(name + 1, "'\"") : 0;
+        if (n > 0)
+            (void)ap_arg_take(r, r->facts, "model_name_or_path", ap_arena_strndup(r->arena, name + 1, n), pos);
+    }
+    if (strstr(text, "LoraConfig(") || strstr(text, "get_peft_model("))
+        ap_set_num(&r->facts->n.peft, 1, pos);
+    for (const char *p = text; *p && *p != '#';) {
+        size_t key = 0;
+        if (*p == '\'' || *p == '"') {
+            size_t n = strcspn(p + 1, "'\"");
+            p += 1 + n + (p[1 + n] != 0);
+            continue;
+        }
+        while (isalnum((unsigned char)p[key]) || p[key] == '_')
+            key++;
+        const char *value = p + key + strspn(p + key, " ");
+        if (key == 0 || *value != '=' || value[1] == '=') {
+            p += key ? key : 1;
+            continue;
+        }
+        value++;
+        value += strspn(value, " ");
+        bool quoted = *value == '\'' || *value == '"';
+        size_t n = quoted ? strcspn(value + 1, "'\"") : strcspn(value, ",()[]{} #");
+        const char *word = ap_arena_strndup(r->arena, value + quoted, n);
+        bool literal = quoted || isdigit((unsigned char)*word) || *word == '-' || ap_foreign_bool(word) >= 0;
+        if (n > 0 && value[n] != '(' && !ap_foreign_null(word))
+            (void)ap_arg_take(r, r->facts, ap_arena_strndup(r->arena, p, key), literal ? word : "$", pos);
+        p = value + n + (quoted ? 1U : 0U) + (quoted && value[n + 1] ? 1U : 0U);
+    }
+}
+
+/* Does a cell train? Others load models to look at them, to quantise or to ask them. */
+static bool cell_trains(const ap_node *source)
+{
+    static const char *const signs[] = {"Trainer(", "TrainingArguments(", "SFTConfig(", "DPOConfig(", ".backward("};
+    size_t lines = source->kind == AP_NODE_LIST ? source->as.list.count : 1;
+    for (size_t i = 0; i < lines; i++) {
+        const char *text = ap_node_text(source->kind == AP_NODE_LIST ? source->as.list.items[i] : source);
+        for (size_t k = 0; text && k < sizeof signs / sizeof *signs; k++)
+            if (strstr(text, signs[k]))
+                return true;
+    }
+    return false;
+}
+
+/* The source of a cell with code, or NULL. */
+static const ap_node *code_of(const ap_node *cell)
+{
+    const ap_node *source = ap_node_get(cell, "source");
+    bool code = ap_streq(ap_node_text(ap_node_get(cell, "cell_type")), "code");
+    return code && source && source->kind != AP_NODE_MAP ? source : NULL;
+}
+
+/* A cell's commands: lines that begin with `!`, or a %%bash cell; Python where the notebook trains. */
+static void read_cell(ap_jobreader *r, const ap_node *source, bool trains)
 {
     ap_sbuf text;
     ap_sbuf_init(&text, r->arena);
@@ -178,6 +240,8 @@ static void read_cell(ap_jobreader *r, const ap_node *source)
                 ap_sbuf_add_len(&text, p + skip, len - skip);
                 more = len > 0 && p[len - 1] == '\\';
                 ap_sbuf_add_char(&text, '\n');
+            } else if (trains && p[blank] != '%' && p[blank] != '#') {
+                read_python_line(r, p, len, line->pos);
             }
             p += len + (p[len] == '\n');
         }
@@ -209,11 +273,13 @@ void ap_read_colab(ap_jobreader *r)
         ap_set_num(&n->nodes, 1, kind ? kind->pos : r->root->pos);
     }
     const ap_node *cells = ap_node_get(r->root, "cells");
-    for (size_t i = 0; cells && cells->kind == AP_NODE_LIST && i < cells->as.list.count; i++) {
-        const ap_node *cell = cells->as.list.items[i], *source = ap_node_get(cell, "source");
-        if (ap_streq(ap_node_text(ap_node_get(cell, "cell_type")), "code") && source && source->kind != AP_NODE_MAP)
-            read_cell(r, source);
-    }
+    size_t count = cells && cells->kind == AP_NODE_LIST ? cells->as.list.count : 0;
+    bool trains = false;
+    for (size_t i = 0; i < count && !trains; i++)
+        trains = code_of(cells->as.list.items[i]) && cell_trains(code_of(cells->as.list.items[i]));
+    for (size_t i = 0; i < count; i++)
+        if (code_of(cells->as.list.items[i]))
+            read_cell(r, code_of(cells->as.list.items[i]), trains);
 }
 
 /* -- our own workload

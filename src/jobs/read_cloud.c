@@ -209,6 +209,24 @@ static bool ray_has_gpu(const ap_node *type, double *count)
     return gpu && ap_foreign_num(ap_node_text(gpu), count) && *count > 0;
 }
 
+/* Ray asks the cloud what a type has where the file doesn't say: families with accelerators, by their names. */
+static bool ray_instance_has_gpu(const ap_node *type)
+{
+    static const char *const families[] = {"p2.", "p3", "p4", "p5", "p6", "g4", "g5", "g6", "g7", "trn", "inf2",
+                                           "a2-", "a3-", "a4", "g2-", "Standard_NC", "Standard_ND", "Standard_NV"};
+    static const char *const places[] = {"node_config.InstanceType", "node_config.machineType",
+                                         "node_config.azure_arm_parameters.vmSize"};
+    if (ap_node_at(type, "resources.GPU") || ap_node_at(type, "resources.CPU"))
+        return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *name = ap_node_text(ap_node_at(type, places[i]));
+        for (size_t k = 0; name && k < sizeof families / sizeof *families; k++)
+            if (ap_starts_with(name, families[k]))
+                return true;
+    }
+    return false;
+}
+
 static void read_node_config(ap_jobreader *r, const ap_node *type)
 {
     const ap_node *config = ap_node_get(type, "node_config"), *guests = ap_node_get(config, "guestAccelerators");
@@ -247,7 +265,7 @@ void ap_read_ray(ap_jobreader *r)
              is_head = ap_streq(types->as.map.pairs[i].key, head);
         double low = 0, high = 0;
         bool gpu = ray_has_gpu(type, &count);
-        if (!gpu && !tpu && !ap_node_at(type, "node_config.guestAccelerators"))
+        if (!gpu && !tpu && !ap_node_at(type, "node_config.guestAccelerators") && !ray_instance_has_gpu(type))
             continue;
         if (gpu)
             ap_node_num(&n->chips_per_node, ap_node_at(type, "resources.GPU"));

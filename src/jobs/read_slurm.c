@@ -407,6 +407,10 @@ void ap_slurm_directives(ap_jobreader *r, const char *text, size_t len, size_t a
             ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line),
                               "no blank after #SBATCH: the line is a comment")
                 ->severity = AP_WARNING;
+        if (!body && length > 11 && memcmp(start, "# SBATCH --", 11) == 0)
+            ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line),
+                              "\"# SBATCH\" with a blank is a comment: sbatch does not read it")
+                ->severity = AP_NOTE;
         if (directive && body && any && !told) {
             told = true;
             ap_jobreader_find(r, AP_FAULT_SYNTAX_ERROR, ap_jobreader_pos(r, at + line),
