@@ -142,6 +142,18 @@ static bool hints_at_gpu(const char *name)
     return false;
 }
 
+/* General-purpose machine types: no accelerator, and none can be attached. */
+static bool is_cpu_family(const char *name)
+{
+    static const char *const families[] = {"standard_d", "standard_e", "standard_f", "standard_b", "n2-",
+                                           "n2d-",       "e2-",        "c2-",        "c3-",        "c4-"};
+    const char *bare = ap_starts_with(name, "ml.") ? name + 3 : name;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (ap_starts_with(bare, families[i]))
+            return true;
+    return strchr("mcrt", *bare) && *bare && isdigit((unsigned char)bare[1]) && strchr(bare, '.');
+}
+
 static void find_no_chip(ap_judge *j)
 {
     const ap_checkjob *job = j->job;
@@ -158,6 +170,11 @@ static void find_no_chip(ap_judge *j)
                      "the pod must run beside \"%s\" but no container has a limit for it: it gets none",
                      j->f->chips.items[0].value)
             ->hint = "add resources.limits with the accelerator";
+    if (!asked && is_gpu_program(j) && job->instance_name && is_cpu_family(job->instance_name)) {
+        ap_judge_add(j, AP_FAULT_NO_GPU_REQUESTED, j->f->t.instance.pos,
+                     "the program needs an accelerator, %s has none", job->instance_name);
+        return;
+    }
     if (asked || !is_gpu_program(j) || (job->instance_name && !carried))
         return;
     const ap_pos launch = j->f->t.launcher.pos;

@@ -201,7 +201,7 @@ static void expand_unquoted(reader *r)
 {
     ap_shell_expansion expansion;
     begin_word(r);
-    bool alone = r->buf.len == 0 && !r->quoted;
+    bool alone = r->buf.len == 0 && (!r->quoted || r->text[r->pos - 1] == '"');
     ap_shell_expand(r->shell, r->text, r->len, &r->pos, &expansion);
     for (size_t i = 0; i < expansion.words.count; i++) {
         const ap_word *word = &expansion.words.items[i];
@@ -220,9 +220,25 @@ static void expand_unquoted(reader *r)
         r->in_word = false; /* an empty variable makes no word */
 }
 
+/* Is "${NAME[@]}" here, which stays as many words as it has within quotes too? */
+static bool is_whole_array(const reader *r)
+{
+    size_t pos = r->pos + 2;
+    if (r->pos + 1 >= r->len || r->text[r->pos + 1] != '{')
+        return false;
+    while (pos < r->len && (isalnum((unsigned char)r->text[pos]) || r->text[pos] == '_'))
+        pos++;
+    return pos > r->pos + 2 && r->len - pos >= 4 && memcmp(r->text + pos, "[@]}", 4) == 0;
+}
+
 static void expand_quoted(reader *r)
 {
     ap_shell_expansion expansion;
+    if (is_whole_array(r)) {
+        expand_unquoted(r);
+        r->quoted = r->in_word;
+        return;
+    }
     ap_shell_expand(r->shell, r->text, r->len, &r->pos, &expansion);
     for (size_t i = 0; i < expansion.words.count; i++) {
         if (i > 0)
@@ -237,6 +253,7 @@ static void read_double_quotes(reader *r)
     r->pos++;
     while (r->pos < r->len && r->text[r->pos] != '"') {
         char c = r->text[r->pos];
+        begin_word(r); /* ended by an empty array */
         if (c == '\\' && r->pos + 1 < r->len && strchr("$`\"\\\n", r->text[r->pos + 1])) {
             if (r->text[r->pos + 1] != '\n')
                 ap_sbuf_add_char(&r->buf, r->text[r->pos + 1]);

@@ -1,0 +1,1 @@
+xpk workload create --cluster c --project p1 --zone us-east5-a --workload w --tpu-type=v5p-100 --command "python3 -m MaxText.train configs/base.yml model_name=llama2-7b steps=100 per_device_batch_size=1"
