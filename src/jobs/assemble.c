@@ -104,8 +104,7 @@ typedef struct document_source {
 
 static bool read_document(ap_jobs *jobs, document_source *source, const ap_node *document)
 {
-    ap_jobformat format =
-        source->format != AP_JF_UNKNOWN ? source->format : ap_recognise_node(source->path, document);
+    ap_jobformat format = source->format != AP_JF_UNKNOWN ? source->format : ap_recognise_node(source->path, document);
     size_t part = source->parts++, told = 0;
     if (format == AP_JF_UNKNOWN || document->kind != AP_NODE_MAP || (format == AP_JF_K8S && is_no_job(document)))
         return false;

@@ -212,8 +212,9 @@ static bool ray_has_gpu(const ap_node *type, double *count)
 /* Ray asks the cloud what a type has where the file doesn't say: families with accelerators, by their names. */
 static bool ray_instance_has_gpu(const ap_node *type)
 {
-    static const char *const families[] = {"p2.", "p3", "p4", "p5", "p6", "g4", "g5", "g6", "g7", "trn", "inf2",
-                                           "a2-", "a3-", "a4", "g2-", "Standard_NC", "Standard_ND", "Standard_NV"};
+    static const char *const families[] = {"p2.", "p3", "p4",  "p5",          "p6",          "g4",
+                                           "g5",  "g6", "g7",  "trn",         "inf2",        "a2-",
+                                           "a3-", "a4", "g2-", "Standard_NC", "Standard_ND", "Standard_NV"};
     static const char *const places[] = {"node_config.InstanceType", "node_config.machineType",
                                          "node_config.azure_arm_parameters.vmSize"};
     if (ap_node_at(type, "resources.GPU") || ap_node_at(type, "resources.CPU"))
