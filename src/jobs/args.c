@@ -38,7 +38,7 @@ static const row rows[] = {
                             N("train_batch_size_per_device", batch_size) N("gradient_accumulation_steps", accumulation)
                                 N("grad_accum_steps", accumulation) N("accumulate_grad_batches", accumulation)
                                     N("gradient_accumulation", accumulation) N("accum_iter", accumulation)
-                                        N("global_batch_size", global_batch) N("train_batch_size", global_batch)
+                                        N("global_batch_size", global_batch) N("train_batch_size", train_batch)
                                             N("global_train_batch_size", global_batch)
                                                 N("total_batch_size", global_batch)
     /* sequence */

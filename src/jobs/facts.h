@@ -45,7 +45,7 @@ static inline bool ap_jtext_stated(const ap_jtext *fact)
         X(visible_devices) X(p2p_off) X(ib_off) X(launch_blocking) X(socket_only)                   /* launcher */     \
         X(launch_nodes) X(launch_per_node) X(launch_total) X(launch_slots) X(rendezvous) X(standalone) X(by_srun)      \
             X(srun_tasks) X(node_rank) X(multi_gpu) X(use_cpu) X(tasks_rank) /* batch and length */                    \
-        X(micro_batch) X(batch_size) X(accumulation) X(global_batch) X(per_chip_batch) X(seq_len) X(steps) X(epochs)   \
+        X(micro_batch) X(batch_size) X(accumulation) X(train_batch) X(global_batch) X(per_chip_batch) X(seq_len) X(steps) X(epochs)   \
             X(samples) X(tokens) X(train_samples) X(max_samples) X(eval_only) /* shape */                              \
         X(layers) X(hidden) X(ffn) X(heads) X(kv_heads) X(head_dim) X(vocab) X(experts) X(top_k) X(expert_ffn)         \
             X(swiglu) X(untied) X(tied) X(max_positions) X(expansion_ratio) X(rows) X(features) X(trees) X(depth)      \

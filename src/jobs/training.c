@@ -1,4 +1,5 @@
 /* What is trained and how: method, precision, sharding, layout, batch. */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -140,6 +141,16 @@ static bool program_is(const ap_judge *j, const char *part)
     return j->f->t.program.value && ap_contains_nocase(ap_base_name(j->f->t.program.value), part);
 }
 
+/* train_lora.py, run-qlora.py; not exploration.py */
+static bool program_says_lora(const ap_judge *j)
+{
+    const char *name = j->f->t.program.value ? ap_base_name(j->f->t.program.value) : "";
+    const char *word = strcasestr(name, "lora");
+    if (word > name && tolower((unsigned char)word[-1]) == 'q')
+        word--;
+    return word && (word == name || !isalpha((unsigned char)word[-1]));
+}
+
 static int find_method(const ap_judge *j)
 {
     const ap_jobnums *n = &j->f->n;
@@ -153,6 +164,7 @@ static int find_method(const ap_judge *j)
         word = AP_METHOD_QLORA;
     bool lora =
         ap_is(&n->peft) || (n->lora_rank.value > 0 && !ap_jnum_stated(&n->peft) && !ap_jtext_stated(&t->adapter));
+    lora = lora || (!ap_jnum_stated(&n->peft) && !ap_jtext_stated(&t->adapter) && program_says_lora(j));
     if (word < 0 && lora)
         word = four_bit ? AP_METHOD_QLORA : AP_METHOD_LORA;
     if (word >= 0)
@@ -251,8 +263,20 @@ static double degree(const ap_jnum *fact)
     return ap_jnum_stated(fact) && !ap_known(fact->value) ? AP_UNKNOWN : fact->value >= 1 ? fact->value : 1;
 }
 
+/* --train_batch_size is DeepSpeed's word for the global batch; in scripts of their own, such as Diffusers', it is a
+ * device's share. Accumulation without a micro-batch beside it tells. */
+static void settle_train_batch(ap_judge *j)
+{
+    ap_jobnums *n = &j->job->facts.n;
+    bool share = ap_jnum_stated(&n->accumulation) && !ap_jnum_stated(&n->micro_batch);
+    ap_jnum *meant = share ? &n->micro_batch : &n->global_batch;
+    if (ap_jnum_stated(&n->train_batch) && !ap_jnum_stated(meant))
+        *meant = n->train_batch;
+}
+
 static void find_batch(ap_judge *j)
 {
+    settle_train_batch(j);
     const ap_jobnums *n = &j->f->n;
     ap_checkjob *job = j->job;
     double ranks = job->world / (job->tp * job->pp * job->cp);

@@ -54,10 +54,14 @@ static ap_value *pair_value(ap_arena *arena, const ap_diff_pair *pair, double *t
 {
     ap_value *map = ap_value_map(arena), *delta = ap_value_map(arena), *text = ap_value_map(arena);
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
-        double change = number_at(pair->new, measures[i].path) - number_at(pair->old, measures[i].path);
+        double new = number_at(pair->new, measures[i].path), old = number_at(pair->old, measures[i].path);
+        double change = new - old;
         ap_put_num(arena, delta, measures[i].key, change);
         ap_put_text(arena, text, measures[i].key, signed_text(arena, change));
-        totals[i] += ap_known(change) ? change : 0;
+        if (ap_known(change))
+            totals[i] += change;
+        else if (!pair->old || !pair->new) /* added or removed: it counts as a whole */
+            totals[i] += ap_or(new, 0) - ap_or(old, 0);
     }
     ap_put_text(arena, map, "id", pair->id);
     ap_value_put(arena, map, "old", shared(arena, pair->old));
