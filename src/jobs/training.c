@@ -144,9 +144,10 @@ static bool program_is(const ap_judge *j, const char *part)
 /* train_lora.py, run-qlora.py; not exploration.py */
 static bool program_says_lora(const ap_judge *j)
 {
-    const char *name = j->f->t.program.value ? ap_base_name(j->f->t.program.value) : "";
-    const char *word = strcasestr(name, "lora");
-    if (word > name && tolower((unsigned char)word[-1]) == 'q')
+    const char *program = j->f->t.program.value;
+    const char *name = program ? ap_str_lower(j->arena, ap_base_name(program)) : "";
+    const char *word = strstr(name, "lora");
+    if (word && word > name && word[-1] == 'q')
         word--;
     return word && (word == name || !isalpha((unsigned char)word[-1]));
 }
