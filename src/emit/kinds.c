@@ -133,6 +133,13 @@ ap_status ap_emit_write(const ap_emit_request *request, const ap_emit_kind *kind
             ->hint = ap_arena_printf(arena, "name one: --on %s/INSTANCE", kind->cloud);
         return AP_USAGE;
     }
+    bool notebook = instance && (ap_streq(instance->market, "notebook") || ap_streq(instance->market, "free"));
+    if (notebook && kind->needs_image) {
+        ap_diag_add(diags, AP_ERROR, 807, AP_NO_POS, "%s is a notebook service: it runs no %s", instance->cloud,
+                    kind->summary)
+            ->hint = "name another target; the configurations accelerate and deepspeed serve notebooks too";
+        return AP_USAGE;
+    }
     ap_status status = ap_emit_plan_make(request, kind, arena, diags, plan);
     if (status == AP_OK && kind->needs_image)
         status = ap_emit_fabric(plan);
