@@ -247,14 +247,21 @@ static void amount_from_recipe(resolver *r)
     const ap_recipe *recipe = job->recipe;
     const ap_model *model = &job->model;
     const char *because = recipe ? "the model's recipe" : "the model's published training";
-    if (recipe && ap_known(recipe->tokens))
-        job->tokens = recipe->tokens;
-    else if (recipe && ap_known(recipe->samples))
-        job->samples = recipe->samples;
-    else if (trains_from_scratch(job) && ap_known(model->tokens))
+    /* A benchmark's recipe goes on from a checkpoint to a stop point; a language model's own training is what is meant
+     * where nobody names a data set. */
+    bool own_training = trains_from_scratch(job) && ap_known(model->tokens) && !job->dataset;
+    if (own_training) {
         job->tokens = model->tokens;
-    else if (trains_from_scratch(job) && ap_known(model->samples))
+        because = "the model's published training";
+    } else if (recipe && ap_known(recipe->tokens)) {
+        job->tokens = recipe->tokens;
+    } else if (recipe && ap_known(recipe->samples)) {
+        job->samples = recipe->samples;
+    } else if (trains_from_scratch(job) && ap_known(model->tokens)) {
+        job->tokens = model->tokens;
+    } else if (trains_from_scratch(job) && ap_known(model->samples)) {
         job->samples = model->samples * ap_or(model->epochs, 1);
+    }
     if (ap_known(job->tokens))
         ap_job_assume(job, "tokens", because, "%s", count_text(r, job->tokens));
     else if (ap_known(job->samples))

@@ -104,6 +104,16 @@ static void test_large_token_counts_mean_pretraining(void **state)
     ap_arena_free(r.arena);
 }
 
+/* GPT-3 was trained on 300 B tokens; MLPerf's recipe for it covers 1.2 B from a checkpoint. */
+static void test_a_benchmark_recipe_is_not_the_training(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: gpt3-175b\n");
+    assert_int_equal(r.status, AP_OK);
+    assert_near(r.job.tokens, 300e9, 1e-9);
+    ap_arena_free(r.arena);
+}
+
 static void test_unknown_names_are_located_and_suggested(void **state)
 {
     (void)state;
@@ -181,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_samples_times_length_are_tokens),
         cmocka_unit_test(test_without_data_the_run_is_unknown_with_a_reason),
         cmocka_unit_test(test_large_token_counts_mean_pretraining),
+        cmocka_unit_test(test_a_benchmark_recipe_is_not_the_training),
         cmocka_unit_test(test_unknown_names_are_located_and_suggested),
         cmocka_unit_test(test_impossible_shapes_are_refused),
         cmocka_unit_test(test_trees_count_rounds_not_epochs),
