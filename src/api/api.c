@@ -120,10 +120,8 @@ int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, ch
     if (status != AP_OK)
         return answer(&q, status, NULL, ret_json, ret_errors);
     ap_search_run(&q.search);
-    for (size_t i = 0; i < q.search.result_count; i++)
-        (void)ap_reasons_explain(q.search.reasons, &q.search.results[i]);
     const ap_advice *advice;
-    size_t advice_count = ap_search_advise(&q.search, &advice);
+    size_t advice_count = ap_search_conclude(&q.search, 0, &advice);
     const ap_doc *doc = ap_view_recommendation(q.arena, &q.search, advice, advice_count, &q.view);
     return answer(&q, q.search.result_count ? AP_OK : AP_INFEASIBLE, doc, ret_json, ret_errors);
 }

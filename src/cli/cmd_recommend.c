@@ -1,16 +1,7 @@
 /* recommend: ranked hardware for a workload. */
 #include "cli/job.h"
 #include "plan/advice.h"
-#include "plan/reasons.h"
-
-/* Reasons cost time, so only rows that will be seen get them; ranges of machine formats are all seen. */
-static void explain_shown(ap_cli *cli, ap_cli_job *job)
-{
-    size_t limit = ap_cli_limit(cli);
-    size_t shown = limit && !job->view.build_all ? limit : job->search.result_count;
-    for (size_t i = 0; i < job->search.result_count && i < shown; i++)
-        (void)ap_reasons_explain(job->search.reasons, &job->search.results[i]);
-}
+#include "rules/ruleset.h"
 
 static ap_status run(ap_cli *cli)
 {
@@ -21,10 +12,8 @@ static ap_status run(ap_cli *cli)
     if (status != AP_OK)
         return status;
     ap_search_run(&job.search);
-    explain_shown(cli, &job);
-    ap_search_place(&job.search);
     const ap_advice *advice;
-    size_t advice_count = ap_search_advise(&job.search, &advice);
+    size_t advice_count = ap_search_conclude(&job.search, job.view.build_all ? 0 : ap_cli_limit(cli), &advice);
     ap_doc *doc = ap_view_recommendation(cli->arena, &job.search, advice, advice_count, &job.view);
     status = ap_cli_sort_items(cli, doc, "results");
     if (status == AP_OK)

@@ -48,7 +48,6 @@ bool ap_job_is_transformers(const ap_judge *j); /* trains with the arguments of 
 bool ap_job_is_distributed_launch(const ap_judge *j);
 bool ap_job_unresolved_launch(const ap_judge *j);
 bool ap_job_has_config_unread(const ap_judge *j); /* refers to a launcher configuration that was not read */
-double ap_job_trained_tokens(const ap_judge *j);
 
 static inline bool ap_is(const ap_jnum *fact)
 {

@@ -5,6 +5,7 @@
 
 #include "base/human.h"
 #include "base/num.h"
+#include "plan/reasons.h"
 
 #define MOST_ADVICE 16
 #define WORTH_FRACTION 0.03 /* less than 3 % of the bill or the time is noise beside the band */
@@ -212,8 +213,8 @@ static const char *factor_text(ap_arena *arena, double value, double least, cons
                          : ap_arena_printf(arena, factor < 9.95 ? "%.1f times %s" : "%.0f times %s", factor, other);
 }
 
-/* Where the first stands: what the ranking made of the two figures that it weighs. */
-void ap_search_place(ap_search *search)
+/* Puts in front of the first result's reasons where it stands among all: its cost and time beside the least. */
+static void place_first(ap_search *search)
 {
     if (search->result_count < 2 || !ap_known(search->results[0].hours_p50) || !ap_known(search->results[0].cost_p50))
         return;
@@ -253,4 +254,13 @@ size_t ap_search_advise(ap_search *search, const ap_advice **ret_items)
         qsort(a.items, a.count, sizeof *a.items, compare);
     *ret_items = a.items;
     return a.count;
+}
+
+size_t ap_search_conclude(ap_search *search, size_t shown, const ap_advice **ret_items)
+{
+    size_t count = shown && shown < search->result_count ? shown : search->result_count;
+    for (size_t i = 0; i < count && search->reasons; i++)
+        (void)ap_reasons_explain(search->reasons, &search->results[i]);
+    place_first(search);
+    return ap_search_advise(search, ret_items);
 }

@@ -10,11 +10,6 @@ ap_status ap_transport_start(void)
     return AP_IO;
 }
 
-bool ap_transport_available(void)
-{
-    return false;
-}
-
 void ap_transport_get(const ap_http_request *request, ap_arena *arena, ap_http_answer *ret)
 {
     (void)request;
@@ -92,12 +87,6 @@ ap_status ap_transport_start(void)
 {
     curl_api api;
     return load_curl(&api) && api.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? AP_OK : AP_IO;
-}
-
-bool ap_transport_available(void)
-{
-    curl_api api;
-    return load_curl(&api);
 }
 
 static double now_s(void)

@@ -41,7 +41,6 @@ typedef struct ap_http_answer {
 
 /* Once per process, before any thread. AP_IO when this program was built without libcurl. */
 AP_CHECKED ap_status ap_transport_start(void);
-bool ap_transport_available(void);
 void ap_transport_get(const ap_http_request *request, ap_arena *arena, ap_http_answer *ret);
 
 #endif

@@ -73,12 +73,13 @@ static found_record find(const ap_catalog *catalog, const char *kind, const char
         const ap_stack *stack = ap_catalog_find_stack(catalog, name);
         return RECORD(ap_stack_object, stack);
     }
+    if (ap_streq(kind, "images")) {
+        const ap_image *image = ap_catalog_find_image(catalog, name);
+        return RECORD(ap_image_object, image);
+    }
     for (size_t i = 0; ap_streq(kind, "recipes") && i < catalog->recipes.count; i++)
         if (ap_streq(catalog->recipes.items[i].id, name))
             return RECORD(ap_recipe_object, &catalog->recipes.items[i]);
-    for (size_t i = 0; ap_streq(kind, "images") && i < catalog->images.count; i++)
-        if (ap_streq(catalog->images.items[i].id, name))
-            return RECORD(ap_image_object, &catalog->images.items[i]);
     return (found_record){0};
 }
 

@@ -13,6 +13,7 @@ static void test_recommend_answers_json(void **state)
     assert_int_equal(code, 0);
     assert_non_null(json);
     assert_non_null(strstr(json, "\"kind\": \"recommendation\""));
+    assert_non_null(strstr(json, "AP1920")); /* where the first stands: the program says it, so must the library */
     accelpick_free(json);
     accelpick_free(errors);
     accelpick_close(ap);
