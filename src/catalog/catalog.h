@@ -171,6 +171,8 @@ typedef struct ap_recipe {
     const char *input;                  /* where it is not square: "800x1333" */
     const char *precision, *optimizer;
     double early_stop_factor;
+    double critical_batch;              /* samples: where a run to the target needs twice the fewest (M-97) */
+    double largest_batch;               /* samples: the largest that is known to reach the target */
     ap_provenance from;
     ap_pos pos;
 } ap_recipe;

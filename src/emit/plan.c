@@ -72,8 +72,8 @@ static void take_job(ap_emit_plan *p)
     p->precision = plan->precision >= 0 ? ap_precision_name((ap_precision)plan->precision) : NULL;
     p->dataset_name = p->settings->dataset ? p->settings->dataset : job->dataset ? job->dataset->id : NULL;
     p->seq_len = job->seq_len;
-    p->global_batch = job->global_batch;
-    p->epochs = job->epochs;
+    p->global_batch = plan->global_batch;
+    p->epochs = job->epochs * plan->run.batch_factor;
     p->steps = ceil(plan->run.steps);
     p->stack = plan->stack;
     p->stack_info = plan->stack ? ap_catalog_find_stack(p->request->search->catalog, plan->stack) : NULL;

@@ -35,6 +35,7 @@ typedef struct ap_case {
     double seq_len;
     double global_batch;        /* samples (sequences) per optimizer step, NaN */
     double samples_total, tokens_total, samples_per_epoch, epochs; /* the run, NaN */
+    double target_batch, critical_batch; /* the totals reach a target with the first; M-97 says what another batch takes. NaN: fixed */
     const char *dataset;
     const ap_dataset *dataset_info; /* catalog's, or NULL */
     const ap_recipe *recipe;        /* the model's published recipe on that data set, or NULL */
@@ -148,7 +149,11 @@ typedef struct ap_run_estimate {
     double steps, samples, tokens;
     double overhead_s, goodput; /* start-up etc.; share of time that trains */
     double energy_kwh;          /* of p50, at the wall, with host share and PUE */
+    double batch_factor;        /* samples over those of the published schedule, for the batch (M-97); 1 where they are fixed */
 } ap_run_estimate;
+extern const ap_run_estimate ap_run_unknown;
+/* M-97: samples to a target grow as 1 + batch / critical batch; here over those with `target_batch`. 1 where unknown. */
+double ap_run_batch_factor(double batch, double target_batch, double critical_batch);
 void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, double pue, ap_run_estimate *ret);
 
 #endif

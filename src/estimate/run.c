@@ -14,6 +14,11 @@
 enum { RUN_CONSTS(RUN_ENUM) RUN_CONST_COUNT };
 static const char *const run_ids[] = {RUN_CONSTS(AP_CONST_ID) NULL};
 
+const ap_run_estimate ap_run_unknown = {.hours_p10 = AP_UNKNOWN,  .hours_p50 = AP_UNKNOWN,  .hours_p90 = AP_UNKNOWN,
+                                        .steps = AP_UNKNOWN,      .samples = AP_UNKNOWN,    .tokens = AP_UNKNOWN,
+                                        .overhead_s = AP_UNKNOWN, .goodput = AP_UNKNOWN,    .energy_kwh = AP_UNKNOWN,
+                                        .batch_factor = 1};
+
 static void run_constants(const ap_est_context *context, double *ret)
 {
     for (size_t i = 0; i < RUN_CONST_COUNT; i++)
@@ -37,17 +42,26 @@ static bool recipe_applies(const ap_case *job)
     return tuned == (job->method == AP_METHOD_FINETUNE || job->method >= AP_METHOD_LORA);
 }
 
+/* M-97 (McCandlish et al. 2018). */
+double ap_run_batch_factor(double batch, double target_batch, double critical_batch)
+{
+    if (!(batch > 0) || !(target_batch > 0) || !(critical_batch > 0))
+        return 1;
+    return (1 + batch / critical_batch) / (1 + target_batch / critical_batch);
+}
+
 /* Order: what the case says, what its data set and epochs give, the published recipe, the model's own defaults, one pass
  * over the data (fine-tuning: three). */
 double ap_case_work(const ap_case *job, ap_work *ret_known)
 {
     const ap_model *model = job->model;
     double seq = ap_or(job->seq_len, 0);
+    double for_batch = ap_run_batch_factor(job->global_batch, job->target_batch, job->critical_batch);
     *ret_known = AP_WORK_GIVEN;
     if (job->samples_total > 0)
-        return job->samples_total;
+        return job->samples_total * for_batch;
     if (job->tokens_total > 0 && seq > 0)
-        return job->tokens_total / seq;
+        return job->tokens_total / seq * for_batch;
     double per_epoch = job->samples_per_epoch;
     if (per_epoch > 0 && job->epochs > 0)
         return per_epoch * job->epochs;
@@ -95,7 +109,8 @@ static void generic_run(const ap_est_context *context, const ap_estimate *step, 
 {
     const ap_case *job = &context->job;
     if (ap_known(job->tokens_total) && step->tokens_per_step > 0)
-        ret->steps = job->tokens_total / step->tokens_per_step;
+        ret->steps = job->tokens_total / step->tokens_per_step *
+                     ap_run_batch_factor(job->global_batch, job->target_batch, job->critical_batch);
     else if (step->samples_per_step > 0)
         ret->steps = ap_case_samples(job) / step->samples_per_step;
     if (!ap_known(ret->steps))
@@ -150,8 +165,8 @@ static void add_delays(const ap_est_context *context, ap_run_estimate *ret)
 
 void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, double pue, ap_run_estimate *ret)
 {
-    *ret = (ap_run_estimate){AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN,
-                             AP_UNKNOWN, 0,          AP_UNKNOWN, AP_UNKNOWN};
+    *ret = ap_run_unknown;
+    ret->overhead_s = 0;
     if (step->error)
         return;
     const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
@@ -161,6 +176,7 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
         generic_run(context, step, ret);
     if (!ap_known(ret->hours_p50))
         return;
+    ret->batch_factor = ap_run_batch_factor(context->job.global_batch, context->job.target_batch, context->job.critical_batch);
     if (!context->job.run_kind)
         add_delays(context, ret);
     int known = 1;

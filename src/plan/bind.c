@@ -154,6 +154,8 @@ static void bind_job(const ap_job *job, ap_case *ret)
     ret->tokens_total = job->tokens;
     ret->samples_per_epoch = job->samples_per_epoch;
     ret->epochs = job->epochs;
+    ret->target_batch = job->target_batch;
+    ret->critical_batch = job->critical_batch;
     ret->dataset = job->dataset ? job->dataset->id : NULL;
     ret->dataset_info = job->dataset;
     ret->recipe = job->recipe;

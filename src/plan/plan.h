@@ -38,6 +38,7 @@ typedef struct ap_plan {
     const ap_finding *refused;  /* why the job cannot run here at all, or NULL */
     const char *stack;          /* or NULL */
     int precision;
+    double global_batch;        /* the job's, or a larger one that suits many chips */
     ap_estimate est;
     ap_run_estimate run;        /* energy at PUE 1 */
 } ap_plan;

@@ -36,6 +36,42 @@ static void prepare_context(ap_search *search, struct ap_chip_plans *shared, con
     *like = kept;
 }
 
+static void estimate_batch(ap_search *search, const ap_est_context *context, ap_plan *plan)
+{
+    plan->global_batch = context->job.global_batch;
+    search->plans_evaluated += ap_plan_best_layout(context, search->job, &plan->est);
+    plan->run = ap_run_unknown;
+    if (!plan->est.error)
+        ap_est_whole_run(context, &plan->est, 1, &plan->run);
+}
+
+/* Several chips want a larger batch than the recipe's. They may have one where nobody asked for that batch and the run goes
+ * to a target whose price in samples is known. */
+static bool may_raise_batch(const ap_search *search, const ap_plan *plan)
+{
+    const ap_job *job = search->job;
+    return job->batch_assumed && ap_known(job->target_batch) && ap_known(job->largest_batch) && ap_known(job->samples) &&
+           plan->hw.chips > 1;
+}
+
+/* The batch, in doublings of the recipe's up to the largest that is known to reach the target, with the shortest run. */
+static void raise_batch(ap_search *search, struct ap_chip_plans *shared, ap_case *job, ap_plan *plan)
+{
+    ap_est_context context;
+    for (double batch = 2 * job->global_batch; batch <= search->job->largest_batch; batch *= 2) {
+        ap_plan other = *plan;
+        job->global_batch = batch;
+        prepare_context(search, shared, job, &context);
+        estimate_batch(search, &context, &other);
+        if (other.est.error || other.est.verdict == AP_DOES_NOT_FIT)
+            continue;
+        bool none = plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT;
+        if (!none && !(other.run.hours_p50 < plan->run.hours_p50))
+            break;
+        *plan = other;
+    }
+}
+
 static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_plan *plan)
 {
     ap_case job;
@@ -48,9 +84,9 @@ static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_pl
         return;
     }
     prepare_context(search, shared, &job, &context);
-    search->plans_evaluated += ap_plan_best_layout(&context, search->job, &plan->est);
-    if (!plan->est.error)
-        ap_est_whole_run(&context, &plan->est, 1, &plan->run);
+    estimate_batch(search, &context, plan);
+    if (may_raise_batch(search, plan))
+        raise_batch(search, shared, &job, plan);
 }
 
 const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
@@ -61,8 +97,8 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
             return plan;
     ap_plan *plan = AP_NEW(search->arena, ap_plan);
     plan->hw = *hw;
-    plan->run = (ap_run_estimate){AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN,
-                                  AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN, AP_UNKNOWN};
+    plan->global_batch = AP_UNKNOWN;
+    plan->run = ap_run_unknown;
     plan->next = shared->first;
     shared->first = plan;
     estimate_plan(search, shared, plan);

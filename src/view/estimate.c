@@ -50,7 +50,20 @@ static ap_value *chosen_value(ap_arena *arena, const ap_estimate *est)
     return list;
 }
 
-static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_view_options *options, const char *today)
+/* M-97 with this run's numbers. */
+static void explain_batch(ap_doc *doc, const ap_job *job, const ap_plan *plan)
+{
+    double factor = plan->run.batch_factor;
+    if (!ap_known(job->target_batch) || !ap_known(plan->run.hours_p50) || fabs(factor - 1) < 1e-9)
+        return;
+    ap_doc_paragraph(doc, "Batch (M-97): the schedule was published with %.0f samples a step. With %.0f it takes (1 + %.0f/%.0f) / (1 + %.0f/%.0f) = "
+                          "%.3f times its samples (%s).",
+                     job->target_batch, plan->global_batch, plan->global_batch, job->critical_batch, job->target_batch,
+                     job->critical_batch, factor, job->batch_law);
+}
+
+static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_view_options *options,
+                          const ap_search *search)
 {
     const ap_estimate *est = &result->plan->est;
     size_t most = options->explain || options->wide ? 0 : MOST_NOTES;
@@ -61,7 +74,9 @@ static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *r
     ap_doc_heading(doc, result->target);
     ap_doc_table(doc, ap_value_at(value, "terms"), COLUMNS(term_columns));
     ap_doc_table(doc, ap_value_at(value, "memory.items"), COLUMNS(memory_columns));
-    ap_view_bill(doc, value, result, today);
+    ap_view_bill(doc, value, result, search->options->as_of);
+    if (options->explain)
+        explain_batch(doc, search->job, result->plan);
     if (est->verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "Does not fit: %.1f GiB needed, %.1f GiB there.", est->peak_bytes / 1073741824.0,
                          est->capacity_bytes / 1073741824.0);
@@ -89,6 +104,6 @@ ap_doc *ap_view_estimate(ap_arena *arena, const ap_search *search, const ap_resu
     if (job->unknown_run)
         ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
     for (size_t i = 0; i < count; i++)
-        add_breakdown(doc, list->as.list.items[i], &results[i], options, search->options->as_of);
+        add_breakdown(doc, list->as.list.items[i], &results[i], options, search);
     return doc;
 }

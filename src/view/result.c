@@ -39,8 +39,22 @@ static ap_value *plan_value(ap_arena *arena, const ap_plan *plan)
     ap_put_text(arena, map, "sharding", layout->sharding >= 0 ? ap_sharding_names[layout->sharding] : NULL);
     ap_put_num(arena, map, "micro_batch", layout->micro_batch);
     ap_put_num(arena, map, "grad_accum", layout->accum);
+    ap_put_num(arena, map, "global_batch", plan->global_batch);
     ap_put_text(arena, map, "recompute", layout->recompute >= 0 ? ap_recompute_names[layout->recompute] : NULL);
     ap_put_text(arena, map, "precision", plan->precision >= 0 ? ap_precision_name((ap_precision)plan->precision) : NULL);
+    return map;
+}
+
+/* What the whole run trains, and its samples over those of the published schedule for the batch. */
+static ap_value *run_value(ap_arena *arena, const ap_run_estimate *run)
+{
+    if (!ap_known(run->hours_p50))
+        return ap_value_null(arena);
+    ap_value *map = ap_value_map(arena);
+    ap_put_num(arena, map, "steps", run->steps);
+    ap_put_num(arena, map, "samples", run->samples);
+    ap_put_num(arena, map, "tokens", run->tokens);
+    ap_put_num(arena, map, "batch_factor", run->batch_factor);
     return map;
 }
 
@@ -283,6 +297,7 @@ ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *re
     ap_put_num(arena, map, "mfu", ok ? est->mfu : AP_UNKNOWN);
     ap_put_num(arena, map, "flop_per_step", ok ? est->flop_per_step : AP_UNKNOWN);
     ap_value_put(arena, map, "time_h", quantiles(arena, result->hours_p10, result->hours_p50, result->hours_p90));
+    ap_value_put(arena, map, "run", run_value(arena, &plan->run));
     ap_value_put(arena, map, "cost_usd", quantiles(arena, result->cost_p10, result->cost_p50, result->cost_p90));
     ap_value_put(arena, map, "cost_items", cost_items(arena, result));
     if (result->terms.interruptions_per_h > 0)
@@ -318,6 +333,8 @@ ap_value *ap_view_workload(ap_arena *arena, const ap_job *job)
     ap_put_text(arena, map, "framework", ap_framework_names[job->framework]);
     ap_put_num(arena, map, "sequence_length", job->seq_len);
     ap_put_num(arena, map, "global_batch", job->global_batch);
+    ap_put_num(arena, map, "critical_batch", job->critical_batch);
+    ap_put_num(arena, map, "largest_batch", job->largest_batch);
     ap_put_text(arena, map, "optimizer", job->optimizer >= 0 ? ap_optimizer_names[job->optimizer] : NULL);
     ap_put_text(arena, map, "dataset", job->dataset ? job->dataset->id : NULL);
     ap_put_num(arena, map, "samples", job->samples);

@@ -215,6 +215,7 @@ static ap_status resolve_batch(resolver *r)
     } else {
         job->global_batch = usual_batch(job);
     }
+    job->batch_assumed = true;
     ap_job_assume(job, "global_batch", because, "%.0f", job->global_batch);
     return AP_OK;
 }
@@ -247,6 +248,7 @@ static void amount_from_recipe(resolver *r)
     const ap_recipe *recipe = job->recipe;
     const ap_model *model = &job->model;
     const char *because = recipe ? "the model's recipe" : "the model's published training";
+    job->amount = AP_AMOUNT_MODEL;
     /* A benchmark's recipe goes on from a checkpoint to a stop point; a language model's own training is what is meant
      * where nobody names a data set. */
     bool own_training = trains_from_scratch(job) && ap_known(model->tokens) && !job->dataset;
@@ -255,8 +257,10 @@ static void amount_from_recipe(resolver *r)
         because = "the model's published training";
     } else if (recipe && ap_known(recipe->tokens)) {
         job->tokens = recipe->tokens;
+        job->amount = AP_AMOUNT_RECIPE;
     } else if (recipe && ap_known(recipe->samples)) {
         job->samples = recipe->samples;
+        job->amount = AP_AMOUNT_RECIPE;
     } else if (trains_from_scratch(job) && ap_known(model->tokens)) {
         job->tokens = model->tokens;
     } else if (trains_from_scratch(job) && ap_known(model->samples)) {
@@ -309,16 +313,21 @@ static void resolve_amount(resolver *r)
         job->epochs = w->data.epochs;
         if (!ap_known(job->epochs) && job->recipe && ap_known(job->recipe->epochs)) {
             job->epochs = job->recipe->epochs;
+            job->amount = AP_AMOUNT_RECIPE;
             ap_job_assume(job, "epochs", "the model's recipe", "%g", job->epochs);
         } else if (!ap_known(job->epochs)) {
+            job->amount = AP_AMOUNT_MODEL;
             job->epochs = trains_from_scratch(job) && ap_known(job->model.epochs) ? job->model.epochs : 1;
             ap_job_assume(job, "epochs", ap_known(job->model.epochs) ? "the model's profile" : "not given", "%g", job->epochs);
         }
         job->samples = job->samples_per_epoch * job->epochs;
     } else if (!ap_known(job->tokens)) {
         amount_from_recipe(r);
-        if (ap_known(w->data.epochs) && job->recipe && ap_known(job->recipe->epochs) && ap_known(job->samples))
+        bool asked = ap_known(w->data.epochs) && job->recipe && ap_known(job->recipe->epochs) && ap_known(job->samples);
+        if (asked) {
             job->samples *= w->data.epochs / job->recipe->epochs;
+            job->amount = AP_AMOUNT_GIVEN;
+        }
     }
     if (tokens && ap_known(job->tokens) && !ap_known(job->samples))
         job->samples = job->tokens / job->seq_len;
@@ -336,6 +345,7 @@ static void resolve_full_graph(resolver *r)
         !ap_known(job->samples_per_epoch))
         return;
     job->global_batch = job->samples_per_epoch;
+    job->batch_assumed = false;
     ap_job_assume(job, "global_batch", "a step sees the full graph", "%.0f", job->global_batch);
 }
 
@@ -456,6 +466,7 @@ static void clear_numbers(ap_job *job)
 {
     job->lora_rank = job->lora_target_count = job->seq_len = job->global_batch = AP_UNKNOWN;
     job->samples = job->tokens = job->epochs = job->samples_per_epoch = AP_UNKNOWN;
+    job->target_batch = job->critical_batch = job->largest_batch = AP_UNKNOWN;
     job->rows = job->features = job->sample_bytes = AP_UNKNOWN;
 }
 
@@ -482,6 +493,7 @@ ap_status ap_job_resolve(const ap_workload *workload, const ap_catalog *catalog,
     else
         resolve_amount(&r);
     resolve_full_graph(&r);
+    ap_job_settle_target(ret, catalog);
     resolve_settings(&r);
     resolve_optimizer(&r);
     ret->sample_bytes = ap_or(workload->data.sample_bytes, ret->dataset ? ret->dataset->bytes_per_sample : AP_UNKNOWN);

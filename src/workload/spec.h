@@ -7,4 +7,7 @@
 /* Reads a mapping (class, params, layers … or class, params, gmac, macts …) into a model profile. */
 AP_CHECKED ap_status ap_model_spec_load(const ap_node *node, ap_arena *arena, ap_diags *diags, ap_model *ret);
 
+/* Cuts a recipe's schedule where early stopping is on, and finds what a run to its target pays for other batches. */
+void ap_job_settle_target(ap_job *job, const ap_catalog *catalog);
+
 #endif

@@ -70,6 +70,9 @@ typedef struct ap_assumption {
     const char *field, *value, *because;
 } ap_assumption;
 
+/* Who said how much is trained. Only a published schedule runs to a target, so only it pays for a larger batch. */
+typedef enum ap_amount { AP_AMOUNT_GIVEN, AP_AMOUNT_RECIPE, AP_AMOUNT_MODEL } ap_amount;
+
 /* The job: model, amounts and settings complete as far as they do not depend on the chip. */
 typedef struct ap_job {
     const ap_workload *workload;
@@ -83,6 +86,12 @@ typedef struct ap_job {
     double seq_len;           /* tokens, transformers only */
     double global_batch;      /* samples (sequences) per step */
     double samples, tokens, epochs, samples_per_epoch; /* the whole run; NaN = unknown */
+    int amount;               /* ap_amount: whose are samples and tokens */
+    bool batch_assumed;       /* global_batch is the recipe's or usual: a plan may take a larger one */
+    double target_batch;      /* batch that samples and tokens were published with; NaN: they hold for any batch */
+    double critical_batch;    /* where reaching the target takes twice the fewest samples (M-97); NaN unknown */
+    double largest_batch;     /* the largest that is known to reach it; NaN unknown */
+    const char *batch_law;    /* id of the recipe, or data set, that the two are of; NULL unknown */
     double rows, features;
     double sample_bytes;
     const char *format;

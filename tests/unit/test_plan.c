@@ -248,6 +248,59 @@ static void test_advice_saves_what_it_says(void **state)
     done(p);
 }
 
+static const ap_result *result_of(const planned *p, const char *chip, double chips)
+{
+    for (size_t i = 0; i < p->search.result_count; i++)
+        if (ap_streq(p->search.results[i].hw.chip->id, chip) && p->search.results[i].hw.chips == chips)
+            return &p->search.results[i];
+    return NULL;
+}
+
+/* M-97: (1 + 8192/41000) / (1 + 256/41000) = 1.1998/1.00624 = 1.19235. */
+static void test_a_large_batch_pays_in_samples(void **state)
+{
+    (void)state;
+    assert_near(ap_run_batch_factor(8192, 256, 41000), 1.19235, 1e-5);
+    assert_near(ap_run_batch_factor(64, 8, 35), 2.30233, 1e-5); /* (99/35) / (43/35) */
+    assert_near(ap_run_batch_factor(64, NAN, 35), 1, 0);
+    planned *p = plan("model: resnet50\nglobal_batch: 8192\ndata: {dataset: imagenet-1k}\nconstraints: {chips: 8, clouds: [aws, lambda]}\n",
+                      AP_GROUP_INSTANCE);
+    assert_true(p->search.result_count > 0);
+    double factor = (1 + 8192 / p->job.critical_batch) / (1 + 256 / p->job.critical_batch);
+    const ap_plan *found = p->search.results[0].plan;
+    assert_near(found->run.batch_factor, factor, 1e-9);
+    assert_near(found->run.samples, 90.0 * 1281167 * factor, 1e-9);
+    assert_near(found->global_batch, 8192, 0);
+    done(p);
+}
+
+/* Who names a batch gets it; who names none gets the doubling of the recipe's with the shortest run, and its price. */
+static void test_many_chips_take_a_larger_batch_and_pay_for_it(void **state)
+{
+    (void)state;
+    planned *p = plan("model: resnet50\ndata: {dataset: imagenet-1k}\nconstraints: {chips: 1..64, clouds: [aws, lambda]}\n", AP_GROUP_INSTANCE);
+    planned *fixed = plan("model: resnet50\nglobal_batch: 256\ndata: {dataset: imagenet-1k}\nconstraints: {chips: 1..64, clouds: [aws, lambda]}\n",
+                          AP_GROUP_INSTANCE);
+    size_t larger = 0;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_result *r = &p->search.results[i];
+        double batch = r->plan->global_batch;
+        assert_true(batch >= 256 && batch <= p->job.largest_batch);
+        assert_near(batch / 256, exp2(round(log2(batch / 256))), 1e-12);
+        assert_true(r->hw.chips > 1 || batch <= 256);
+        assert_near(r->plan->run.batch_factor, (1 + batch / p->job.critical_batch) / (1 + 256 / p->job.critical_batch), 1e-9);
+        larger += batch > 256 ? 1 : 0;
+        const ap_result *same = result_of(fixed, r->hw.chip->id, r->hw.chips);
+        if (same && ap_streq(same->target, r->target))
+            assert_true(r->hours_p50 <= same->hours_p50 * (1 + 1e-9));
+    }
+    assert_true(larger > 0);
+    for (size_t i = 0; i < fixed->search.result_count; i++)
+        assert_near(fixed->search.results[i].plan->global_batch, 256, 0);
+    done(p);
+    done(fixed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_every_model_gets_an_answer),
         cmocka_unit_test(test_a_few_threads_are_not_the_whole_cpu),
         cmocka_unit_test(test_own_costs_are_added_to_the_bill),
+        cmocka_unit_test(test_a_large_batch_pays_in_samples),
+        cmocka_unit_test(test_many_chips_take_a_larger_batch_and_pay_for_it),
         cmocka_unit_test(test_advice_saves_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

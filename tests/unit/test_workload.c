@@ -182,6 +182,46 @@ static void test_defaults_do_not_beat_the_document(void **state)
     assert_near(document.parallel.tp, 4, 0);
 }
 
+/* data/recipes: 90 epochs of 1,281,167 images with 256 a step. Epochs that were given run to no target. */
+static void test_only_a_published_schedule_runs_to_a_target(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: resnet50\nglobal_batch: 8192\ndata: {dataset: imagenet-1k}");
+    assert_int_equal(r.job.amount, AP_AMOUNT_RECIPE);
+    assert_false(r.job.batch_assumed);
+    assert_near(r.job.samples, 90.0 * 1281167, 1e-12);
+    assert_near(r.job.target_batch, 256, 0);
+    assert_true(r.job.critical_batch > 32774 && r.job.critical_batch < 48933); /* the fit's range */
+    assert_true(assumed(&r, "early_stopping"));
+    resolved given = resolve("model: resnet50\nglobal_batch: 8192\ndata: {dataset: imagenet-1k, epochs: 90}");
+    assert_int_equal(given.job.amount, AP_AMOUNT_GIVEN);
+    assert_true(isnan(given.job.target_batch));
+    assert_true(given.job.critical_batch > 0); /* to warn of it */
+    /* Another network on the same images takes their law, and is credited nothing for a smaller batch. */
+    resolved other = resolve("model: resnet101\nglobal_batch: 64\ndata: {dataset: imagenet-1k}");
+    assert_string_equal(other.job.batch_law, "imagenet-1k");
+    assert_true(isnan(other.job.target_batch) || other.job.target_batch <= 64);
+    resolved unknown = resolve("model: resnet50\ndata: {samples: 100000, epochs: 3}");
+    assert_true(isnan(unknown.job.target_batch));
+    ap_arena_free(r.arena);
+    ap_arena_free(given.arena);
+    ap_arena_free(other.arena);
+    ap_arena_free(unknown.arena);
+}
+
+static void test_early_stopping_is_a_stated_factor(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: resnet50\nearly_stopping: true\ndata: {dataset: imagenet-1k}");
+    assert_near(r.job.epochs, 35.1, 1e-12); /* 0.39 of 90 */
+    assert_near(r.job.samples, 35.1 * 1281167, 1e-12);
+    assert_true(assumed(&r, "early_stop_factor"));
+    resolved given = resolve("model: resnet50\nearly_stopping: true\ndata: {dataset: imagenet-1k, epochs: 90}");
+    assert_near(given.job.epochs, 90, 0);
+    ap_arena_free(r.arena);
+    ap_arena_free(given.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +235,8 @@ int main(void)
         cmocka_unit_test(test_unknown_names_are_located_and_suggested),
         cmocka_unit_test(test_impossible_shapes_are_refused),
         cmocka_unit_test(test_trees_count_rounds_not_epochs),
+        cmocka_unit_test(test_only_a_published_schedule_runs_to_a_target),
+        cmocka_unit_test(test_early_stopping_is_a_stated_factor),
         cmocka_unit_test(test_defaults_do_not_beat_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
