@@ -87,18 +87,14 @@ static ap_status ask(const accelpick *ap, const char *workload, unsigned scope, 
     if (status != AP_OK)
         return status;
     q->options = (ap_plan_options){.constraints = q->workload.constraints, .group_by = AP_GROUP_INSTANCE};
-    q->search = (ap_search){.job = &q->job,
-                            .catalog = ap->catalog,
-                            .calibration = ap_calibration_builtin(q->arena),
-                            .options = &q->options,
-                            .arena = q->arena};
-    ap_search_init(&q->search);
+    ap_search_init(&q->search, (ap_search_inputs){&q->job, ap->catalog, ap_calibration_builtin(q->arena), &q->options, q->arena});
     ap_knowledge_request request = {.data_dir = ap->data_dir};
     ap_ruleset *set;
     status = ap_knowledge_load(&request, q->arena, &q->diags, &set);
-    if (status == AP_OK)
-        q->search.reasons = ap_reasons_new(&q->search, set, scope);
-    return status;
+    if (status != AP_OK)
+        return status;
+    ap_rules_request rules = {.set = set, .scope = scope, .workload = &q->workload, .job = &q->job, .diags = &q->diags};
+    return ap_search_apply_rules(&q->search, &rules);
 }
 
 static int answer(question *q, ap_status status, const ap_doc *doc, char **ret_json, char **ret_errors)

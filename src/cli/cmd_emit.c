@@ -81,12 +81,7 @@ static void replan(ap_cli *cli, ap_cli_job *job, ap_result *result)
     workload->parallel.ep = ap_or(workload->parallel.ep, 1);
     *copy = job->job;
     copy->workload = workload;
-    *search = (ap_search){.job = copy,
-                          .catalog = job->search.catalog,
-                          .calibration = job->search.calibration,
-                          .options = &job->options,
-                          .arena = cli->arena};
-    ap_search_init(search);
+    ap_search_init_like(search, &job->search, copy);
     ap_result again = *result;
     const ap_plan *plan = ap_search_plan(search, &result->hw);
     if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT)

@@ -239,12 +239,7 @@ ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret)
     ap_status constants = ap_cli_calibration(cli, &calibration);
     if (constants != AP_OK)
         return constants;
-    ret->search = (ap_search){.job = &ret->job,
-                              .catalog = catalog,
-                              .calibration = calibration,
-                              .options = &ret->options,
-                              .arena = cli->arena};
-    ap_search_init(&ret->search);
+    ap_search_init(&ret->search, (ap_search_inputs){&ret->job, catalog, calibration, &ret->options, cli->arena});
     return status;
 }
 
@@ -266,9 +261,7 @@ ap_status ap_cli_job_rules(ap_cli *cli, ap_cli_job *job, unsigned scope)
     ap_status status = ap_knowledge_load(&request, cli->arena, &cli->diags, &set);
     if (status != AP_OK)
         return status;
-    job->search.reasons = ap_reasons_new(&job->search, set, scope);
-    status = ap_cli_assume(cli, job);
-    if (status == AP_OK && job->search.reasons == NULL)
-        job->search.reasons = ap_reasons_new(&job->search, set, scope); /* the job has changed */
-    return status;
+    ap_rules_request rules = {.set = set, .scope = scope, .workload = &job->workload, .job = &job->job, .dir = job->dir,
+                              .diags = &cli->diags};
+    return ap_search_apply_rules(&job->search, &rules);
 }

@@ -16,10 +16,6 @@ typedef struct ap_cli_job {
     const char *dir; /* folder that relative paths in the workload start from */
 } ap_cli_job;
 
-/* Fills in what rules assume and the workload does not say, and resolves the job again; nothing happens without such
- * rules. Faults of a rule's field or value are diagnostics. */
-AP_CHECKED ap_status ap_cli_assume(ap_cli *cli, ap_cli_job *job);
-
 /* `path` is the WORKLOAD operand or NULL. */
 AP_CHECKED ap_status ap_cli_job_load(ap_cli *cli, const char *path, ap_cli_job *ret);
 /* Limits, format and ages of the command line for commands without a workload (list). */

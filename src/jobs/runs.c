@@ -220,12 +220,8 @@ static bool resolve(ap_judge *j)
     }
     forget_recipe(job);
     job->options = (ap_plan_options){.constraints = job->workload.constraints, .as_of = j->request->as_of};
-    job->search = (ap_search){.job = &job->resolved,
-                              .catalog = j->request->catalog,
-                              .calibration = j->request->calibration,
-                              .options = &job->options,
-                              .arena = j->arena};
-    ap_search_init(&job->search);
+    ap_search_init(&job->search, (ap_search_inputs){&job->resolved, j->request->catalog, j->request->calibration,
+                                                    &job->options, j->arena});
     return true;
 }
 

@@ -169,10 +169,9 @@ static void advise_variant(advisor *a, const variant *v)
     job->workload = workload;
     if (!v->change(job, workload))
         return;
-    ap_search other = {.job = job, .catalog = search->catalog, .calibration = search->calibration,
-                       .options = search->options, .arena = search->arena};
+    ap_search other;
     ap_result result = {.hw = a->best->hw};
-    ap_search_init(&other);
+    ap_search_init_like(&other, search, job);
     const ap_plan *plan = ap_search_plan(&other, &a->best->hw);
     if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT)
         return;

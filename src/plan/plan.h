@@ -101,7 +101,7 @@ typedef struct ap_search {
     const ap_calibration *calibration;
     const ap_plan_options *options;
     ap_arena *arena;
-    ap_plan_constants constants, by_market[AP_MARKET_COUNT]; /* by ap_search_init */
+    ap_plan_constants constants, by_market[AP_MARKET_COUNT]; /* of the machines of each market */
     ap_result *results;        /* ranked, grouped */
     size_t result_count, result_capacity;
     ap_rejection *rejected;    /* nearest first */
@@ -115,8 +115,18 @@ typedef struct ap_search {
     size_t priced_results;     /* before grouping */
 } ap_search;
 
-/* After the inputs (job … arena) are set. */
-void ap_search_init(ap_search *search);
+/* What a search is made of; all of it must outlive the search. */
+typedef struct ap_search_inputs {
+    const ap_job *job;
+    const ap_catalog *catalog;
+    const ap_calibration *calibration;
+    const ap_plan_options *options;
+    ap_arena *arena;
+} ap_search_inputs;
+
+void ap_search_init(ap_search *ret, ap_search_inputs inputs);
+/* The same question about another job: catalog, constants, options and arena of `like`, no rules at work. */
+void ap_search_init_like(ap_search *ret, const ap_search *like, const ap_job *job);
 /* Everything in one: enumerate, estimate, price, rank, group. */
 void ap_search_run(ap_search *search);
 /* The plan for one piece of hardware, estimated once and kept. plan->est.error says why there is no estimate. */

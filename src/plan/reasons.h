@@ -26,6 +26,19 @@ typedef struct ap_rule_assumption {
 } ap_rule_assumption;
 size_t ap_reasons_assumptions(ap_reasons *reasons, const ap_rule_assumption **ret_items);
 
+/* Rules at work in a search, what they assume included. */
+typedef struct ap_rules_request {
+    const ap_ruleset *set;  /* must outlive the search */
+    unsigned scope;         /* AP_SCOPE_RECOMMEND … */
+    ap_workload *workload;  /* of the search's job; what rules assume is written into it … */
+    ap_job *job;            /* … and the job resolved again */
+    const char *dir;        /* folder that relative paths in the workload start from, or NULL */
+    ap_diags *diags;
+} ap_rules_request;
+/* Fills in what rules assume and the workload does not say; nothing is resolved again without such rules. Faults of a
+ * rule's field or value are diagnostics (AP_BAD_INPUT). */
+AP_CHECKED ap_status ap_search_apply_rules(ap_search *search, const ap_rules_request *request);
+
 /* Facts, exposed for tests: phase 0 from the job, 1 from hardware and price, 2 from the estimate. */
 void ap_facts_of_job(const ap_search *search, ap_rule_facts *ret);
 void ap_facts_of_target(const ap_search *search, const ap_hardware *hw, const ap_price *price, int pricing, ap_rule_facts *ret);

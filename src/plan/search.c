@@ -380,12 +380,22 @@ static void search_rig(ap_search *search, const ap_rig *rig)
         *AP_PUSH(search->arena, search->results, search->result_count, search->result_capacity) = result;
 }
 
-void ap_search_init(ap_search *search)
+void ap_search_init(ap_search *ret, ap_search_inputs inputs)
 {
     static const char *const markets[AP_MARKET_COUNT] = {NULL, "marketplace", "notebook", "free", "own"};
-    search->constants = ap_plan_constants_of(search->calibration, NULL);
+    *ret = (ap_search){.job = inputs.job,
+                       .catalog = inputs.catalog,
+                       .calibration = inputs.calibration,
+                       .options = inputs.options,
+                       .arena = inputs.arena};
+    ret->constants = ap_plan_constants_of(inputs.calibration, NULL);
     for (int i = 0; i < AP_MARKET_COUNT; i++)
-        search->by_market[i] = ap_plan_constants_of(search->calibration, markets[i]);
+        ret->by_market[i] = ap_plan_constants_of(inputs.calibration, markets[i]);
+}
+
+void ap_search_init_like(ap_search *ret, const ap_search *like, const ap_job *job)
+{
+    ap_search_init(ret, (ap_search_inputs){job, like->catalog, like->calibration, like->options, like->arena});
 }
 
 void ap_search_run(ap_search *search)

@@ -37,9 +37,7 @@ static bool prepare(bench *b, const ap_catalog *catalog, const char *model)
     b->options = (ap_plan_options){.constraints = b->workload.constraints, .group_by = AP_GROUP_INSTANCE, .as_of = "2026-11-30"};
     if (ap_job_resolve(&b->workload, catalog, NULL, b->arena, &b->diags, &b->job) != AP_OK)
         return false;
-    b->search = (ap_search){.job = &b->job, .catalog = catalog, .calibration = ap_calibration_builtin(b->arena),
-                            .options = &b->options, .arena = b->arena};
-    ap_search_init(&b->search);
+    ap_search_init(&b->search, (ap_search_inputs){&b->job, catalog, ap_calibration_builtin(b->arena), &b->options, b->arena});
     return true;
 }
 

@@ -54,9 +54,31 @@ static void test_unknown_data_folder_gives_no_handle(void **state)
     accelpick_free(errors);
 }
 
+/* What a rule of the data folder assumes, the library fills in as the program does; what is said stays. */
+static void test_rules_fill_in_what_they_assume(void **state)
+{
+    (void)state;
+    accelpick *ap = accelpick_open("tests/fixtures/house-rule", NULL);
+    assert_non_null(ap);
+    static const char model[] = "model: {class: decoder, layers: 16, hidden: 2048, heads: 16, ffn: 8192, gated_mlp: true, vocab: 32000}\n"
+                                "method: lora\ndata: {tokens: 1M}\n";
+    const char *targets[] = {"h100-sxm5-80gb:8", NULL};
+    char *json = NULL, *said = NULL, text[sizeof model + 32];
+    assert_int_equal(accelpick_estimate(ap, model, targets, &json, NULL), 0);
+    assert_non_null(strstr(json, "\"sequence_length\": 8192"));
+    assert_non_null(strstr(json, "H1: house rule"));
+    (void)snprintf(text, sizeof text, "%ssequence_length: 1024\n", model);
+    assert_int_equal(accelpick_estimate(ap, text, targets, &said, NULL), 0);
+    assert_non_null(strstr(said, "\"sequence_length\": 1024"));
+    accelpick_free(json);
+    accelpick_free(said);
+    accelpick_close(ap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules_fill_in_what_they_assume),
         cmocka_unit_test(test_recommend_answers_json),
         cmocka_unit_test(test_bad_workload_is_explained),
         cmocka_unit_test(test_estimate_says_when_it_does_not_fit),

@@ -34,9 +34,7 @@ static planned *plan(const char *text, ap_grouping grouping)
     assert_int_equal(ap_workload_read(text, strlen(text), "w", p->arena, &p->diags, &p->workload), AP_OK);
     assert_int_equal(ap_job_resolve(&p->workload, catalog(), NULL, p->arena, &p->diags, &p->job), AP_OK);
     p->options = (ap_plan_options){.constraints = p->workload.constraints, .group_by = grouping};
-    p->search = (ap_search){.job = &p->job, .catalog = catalog(), .calibration = ap_calibration_builtin(p->arena),
-                            .options = &p->options, .arena = p->arena};
-    ap_search_init(&p->search);
+    ap_search_init(&p->search, (ap_search_inputs){&p->job, catalog(), ap_calibration_builtin(p->arena), &p->options, p->arena});
     ap_search_run(&p->search);
     return p;
 }
