@@ -4,7 +4,6 @@
 #include "estimate/llm.h"
 
 #define GIB                                  1073741824.0
-#define near_to(actual, expected, tolerance) testing_near((actual), (expected), (tolerance), __FILE__, __LINE__)
 
 static ap_model model_of(double layers, double hidden, double heads, double kv, double ffn, double vocab)
 {
@@ -40,16 +39,16 @@ static void m01_dense_parameters(void **state)
     ap_model m = model_of(96, 12288, 96, 96, 4 * 12288, 51200);
     m.gated_mlp = 0;
     m.tied_embeddings = 1;
-    near_to(shape_of(&m, "decoder").params, 1.74616e11, 1e-3);
+    assert_near(shape_of(&m, "decoder").params, 1.74616e11, 1e-3);
 }
 
 static void m02_grouped_attention_and_gated_mlp(void **state)
 {
     (void)state;
     ap_model llama2 = model_of(32, 4096, 32, 32, 11008, 32000), llama3 = model_of(32, 4096, 32, 8, 14336, 128256);
-    near_to(shape_of(&llama2, "decoder").params, 6.738416e9, 1e-6);
-    near_to(shape_of(&llama3, "decoder").params, 8.03026e9, 1e-6);
-    near_to(shape_of(&llama3, "decoder").attention_weights, 41943040, 1e-12);
+    assert_near(shape_of(&llama2, "decoder").params, 6.738416e9, 1e-6);
+    assert_near(shape_of(&llama3, "decoder").params, 8.03026e9, 1e-6);
+    assert_near(shape_of(&llama3, "decoder").attention_weights, 41943040, 1e-12);
 }
 
 static void m02_latent_attention(void **state)
@@ -61,7 +60,7 @@ static void m02_latent_attention(void **state)
     m.mla_kv_rank = 512;
     m.mla_q_rank = 1536;
     m.rope_head_dim = 64;
-    near_to(shape_of(&m, "decoder").attention_weights, 11010048 + 37748736 + 4128768 + 16777216 + 117440512.0, 1e-12);
+    assert_near(shape_of(&m, "decoder").attention_weights, 11010048 + 37748736 + 4128768 + 16777216 + 117440512.0, 1e-12);
 }
 
 static void m03_experts(void **state)
@@ -71,8 +70,8 @@ static void m03_experts(void **state)
     m.experts = 8;
     m.top_k = 2;
     ap_llm_shape s = shape_of(&m, "moe");
-    near_to(s.params, 4.67028e10, 1e-4);
-    near_to(s.layers * (s.layer_active + 2 * s.hidden) + 2 * s.embedding, 1.28799e10, 1e-4);
+    assert_near(s.params, 4.67028e10, 1e-4);
+    assert_near(s.layers * (s.layer_active + 2 * s.hidden) + 2 * s.embedding, 1.28799e10, 1e-4);
 }
 
 static void m04_matmul_parameters(void **state)
@@ -80,8 +79,8 @@ static void m04_matmul_parameters(void **state)
     (void)state;
     ap_model llama2 = model_of(32, 4096, 32, 32, 11008, 32000), llama3 = model_of(32, 4096, 32, 8, 14336, 128256);
     ap_llm_shape a = shape_of(&llama2, "decoder"), b = shape_of(&llama3, "decoder");
-    near_to(ap_llm_matmul_params(&a), 6.60708e9, 1e-5);
-    near_to(ap_llm_matmul_params(&b), 7.50466e9, 1e-5);
+    assert_near(ap_llm_matmul_params(&a), 6.60708e9, 1e-5);
+    assert_near(ap_llm_matmul_params(&b), 7.50466e9, 1e-5);
 }
 
 static void m05_flop_per_token(void **state)
@@ -89,10 +88,10 @@ static void m05_flop_per_token(void **state)
     (void)state;
     ap_model llama2 = model_of(32, 4096, 32, 32, 11008, 32000), llama3 = model_of(32, 4096, 32, 8, 14336, 128256);
     ap_llm_shape a = shape_of(&llama2, "decoder"), b = shape_of(&llama3, "decoder");
-    near_to(ap_llm_flop_per_token(&a, 4096, false), 4.28637e10, 1e-5);
-    near_to(ap_llm_flop_per_token(&a, 4096, true), 4.60849e10, 1e-5);
-    near_to(ap_llm_flop_per_token(&b, 8192, false), 5.14704e10, 1e-5);
-    near_to(ap_llm_flop_per_token(&b, 8192, true), 5.79129e10, 1e-5);
+    assert_near(ap_llm_flop_per_token(&a, 4096, false), 4.28637e10, 1e-5);
+    assert_near(ap_llm_flop_per_token(&a, 4096, true), 4.60849e10, 1e-5);
+    assert_near(ap_llm_flop_per_token(&b, 8192, false), 5.14704e10, 1e-5);
+    assert_near(ap_llm_flop_per_token(&b, 8192, true), 5.79129e10, 1e-5);
 }
 
 static void m05_step_of_gpt3_and_bert(void **state)
@@ -102,8 +101,8 @@ static void m05_step_of_gpt3_and_bert(void **state)
     ap_model gpt3 = model_of(96, 12288, 96, 96, 4 * 12288, 51200), bert = model_of(24, 1024, 16, 16, 4096, 30522);
     gpt3.gated_mlp = bert.gated_mlp = 0;
     ap_llm_shape a = shape_of(&gpt3, "decoder"), b = shape_of(&bert, "encoder");
-    near_to(1536 * 2048 * ap_llm_flop_per_token(&a, 2048, true), 3.3862e18, 1e-4);
-    near_to(512 * (ap_llm_flop_per_token(&b, 512, false) - 6 * b.embedding), 1.00502e12, 1e-5);
+    assert_near(1536 * 2048 * ap_llm_flop_per_token(&a, 2048, true), 3.3862e18, 1e-4);
+    assert_near(512 * (ap_llm_flop_per_token(&b, 512, false) - 6 * b.embedding), 1.00502e12, 1e-5);
 }
 
 static void m06_published_count_decides(void **state)
@@ -112,9 +111,9 @@ static void m06_published_count_decides(void **state)
     ap_model m = model_of(32, 4096, 32, 32, 11008, 32000);
     m.params = 8.1e9;
     ap_llm_shape s = shape_of(&m, "decoder");
-    near_to(s.layer_weights, (8.1e9 - 2.0 * 32000 * 4096) / 32, 1e-12);
+    assert_near(s.layer_weights, (8.1e9 - 2.0 * 32000 * 4096) / 32, 1e-12);
     m.params = 6.9e9; /* 2 %: the shape stands */
-    near_to(shape_of(&m, "decoder").active_scale, 1, 0);
+    assert_near(shape_of(&m, "decoder").active_scale, 1, 0);
 }
 
 static void m07_sliding_window(void **state)
@@ -124,11 +123,11 @@ static void m07_sliding_window(void **state)
     ap_llm_shape global = shape_of(&m, "decoder");
     m.attention = "sliding:4096";
     ap_llm_shape local = shape_of(&m, "decoder");
-    near_to(4 * 8192 * 4096 * ap_llm_mean_keys(&global, 8192), 5.49756e11, 1e-5);
-    near_to(4 * 8192 * 4096 * ap_llm_mean_keys(&local, 8192), 4.12317e11, 1e-5);
+    assert_near(4 * 8192 * 4096 * ap_llm_mean_keys(&global, 8192), 5.49756e11, 1e-5);
+    assert_near(4 * 8192 * 4096 * ap_llm_mean_keys(&local, 8192), 4.12317e11, 1e-5);
     m.attention = "sliding:4096:1";
     ap_llm_shape mixed = shape_of(&m, "decoder");
-    near_to(ap_llm_mean_keys(&mixed, 8192), (3072 + 4096) / 2.0, 1e-12);
+    assert_near(ap_llm_mean_keys(&mixed, 8192), (3072 + 4096) / 2.0, 1e-12);
 }
 
 static void m08_segment_memory(void **state)
@@ -138,8 +137,8 @@ static void m08_segment_memory(void **state)
     m.gated_mlp = 0;
     m.id = "transformer-xl-base";
     ap_llm_shape s = shape_of(&m, "decoder");
-    near_to(ap_llm_mean_keys(&s, 192), 192, 1e-12);
-    near_to(s.vocab, 28000, 0);
+    assert_near(ap_llm_mean_keys(&s, 192), 192, 1e-12);
+    assert_near(s.vocab, 28000, 0);
 }
 
 static void m09_shape_from_count(void **state)
@@ -148,9 +147,9 @@ static void m09_shape_from_count(void **state)
     ap_model m = model_of((double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, 50304);
     m.params = 1e9;
     ap_llm_shape s = shape_of(&m, "decoder");
-    near_to(s.guessed, 1, 0);
-    near_to(12 * s.layers * s.hidden * s.hidden + s.vocab * s.hidden, 1e9, 0.05);
-    near_to(s.hidden / s.layers, 64, 0.1);
+    assert_near(s.guessed, 1, 0);
+    assert_near(12 * s.layers * s.hidden * s.hidden + s.vocab * s.hidden, 1e9, 0.05);
+    assert_near(s.hidden / s.layers, 64, 0.1);
     m.params = (double)NAN;
     assert_non_null(ap_llm_shape_of(&m, "decoder", &s));
 }
@@ -159,20 +158,20 @@ static void m31_rings_share_ports(void **state)
 {
     (void)state; /* KAIST cluster, 100 GB/s a node = 12.5 GB/s a chip: TP8 x DP 12.5; DP with 8 ranks in a node 100 */
     ap_llm_facts f = {.chips = 512, .per_node = 8, .domain = 8, .link = 227.3e9, .nic = 12.5e9};
-    near_to(ap_llm_ring(&f, 8, 1), 227.3e9, 1e-12);
-    near_to(ap_llm_ring(&f, 64, 8), 12.5e9, 1e-12);
-    near_to(ap_llm_ring(&f, 512, 1), 100e9, 1e-12);
-    near_to(ap_llm_ring(&f, 128, 4), 25e9, 1e-12);
+    assert_near(ap_llm_ring(&f, 8, 1), 227.3e9, 1e-12);
+    assert_near(ap_llm_ring(&f, 64, 8), 12.5e9, 1e-12);
+    assert_near(ap_llm_ring(&f, 512, 1), 100e9, 1e-12);
+    assert_near(ap_llm_ring(&f, 128, 4), 25e9, 1e-12);
 }
 
 static void m30_network_from_text(void **state)
 {
     (void)state;
-    near_to(ap_nic_from_text("NVLink3; 800 Gbit/s per node", 8), 12.5e9, 1e-12);
-    near_to(ap_nic_from_text("8x HDR InfiniBand", 8), 25e9, 1e-12);
-    near_to(ap_nic_from_text("400Gb/s RDMA per GPU", 8), 50e9, 1e-12);
-    near_to(ap_nic_from_text("NVLink + 4x Omni-Path 100Gb/s", 8), 6.25e9, 1e-12);
-    near_to(ap_nic_from_text("NVSwitch", 8), (double)NAN, 0);
+    assert_near(ap_nic_from_text("NVLink3; 800 Gbit/s per node", 8), 12.5e9, 1e-12);
+    assert_near(ap_nic_from_text("8x HDR InfiniBand", 8), 25e9, 1e-12);
+    assert_near(ap_nic_from_text("400Gb/s RDMA per GPU", 8), 50e9, 1e-12);
+    assert_near(ap_nic_from_text("NVLink + 4x Omni-Path 100Gb/s", 8), 6.25e9, 1e-12);
+    assert_near(ap_nic_from_text("NVSwitch", 8), (double)NAN, 0);
 }
 
 int main(void)

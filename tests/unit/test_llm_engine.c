@@ -3,7 +3,6 @@
 
 #include "estimate/llm.h"
 
-#define near_to(actual, expected, tolerance) testing_near((actual), (expected), (tolerance), __FILE__, __LINE__)
 
 typedef struct fixture {
     ap_arena *arena;
@@ -78,8 +77,8 @@ static void step_of_gpt3_on_1024_a100(void **state)
     ap_layout layout = layout_of(8, 16, 1);
     ap_estimate e = estimate_of(f, &job, &layout);
     assert_null(e.error);
-    near_to(e.step_s, 32, 0.1);
-    near_to(e.samples_per_step, 1536, 0);
+    assert_near(e.step_s, 32, 0.1);
+    assert_near(e.samples_per_step, 1536, 0);
 }
 
 static void time_scales_with_tokens(void **state)
@@ -160,7 +159,7 @@ static void unknown_layout_is_completed(void **state)
                 assert_null(e.error);
                 assert_true(e.step_s > 0 && isfinite(e.step_s) && e.mfu > 0 && e.mfu < 1);
                 assert_true(e.ln_low <= 0 && e.ln_high >= 0);
-                near_to(e.layout.dp * e.layout.tp * e.layout.pp * e.layout.cp, n, 0.5);
+                assert_near(e.layout.dp * e.layout.tp * e.layout.pp * e.layout.cp, n, 0.5);
             }
 }
 

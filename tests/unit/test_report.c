@@ -151,18 +151,25 @@ static void markup_is_escaped(void **state)
     assert_non_null(strstr(render(doc, AP_FORMAT_HTML, 0, NULL), "<title>Title &lt;1&gt;</title>"));
 }
 
-static const char *cell(ap_arena *arena, double value, ap_cell_format format)
+/* The only cell of a table that shows `row` by `column`. */
+static const char *only_cell(ap_arena *arena, ap_value *row, ap_column column)
 {
     ap_doc *doc = ap_doc_new(arena, "t");
-    ap_value *rows = ap_value_list(arena), *row = ap_value_map(arena);
-    ap_value_put(arena, row, "v", ap_value_num(arena, value));
+    ap_value *rows = ap_value_list(arena);
     ap_value_push(arena, rows, row);
-    ap_column *column = AP_NEW(arena, ap_column);
-    *column = (ap_column){.title = "v", .path = "v", .priority = 1, .format = format};
-    ap_doc_table(doc, rows, column, 1);
+    ap_column *kept = AP_NEW(arena, ap_column);
+    *kept = column;
+    ap_doc_table(doc, rows, kept, 1);
     const char *text = render(doc, AP_FORMAT_TABLE, 0, NULL);
     const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1;
     return ap_arena_strndup(arena, line, strcspn(line, "\n"));
+}
+
+static const char *cell(ap_arena *arena, double value, ap_cell_format format)
+{
+    ap_value *row = ap_value_map(arena);
+    ap_value_put(arena, row, "v", ap_value_num(arena, value));
+    return only_cell(arena, row, (ap_column){.title = "v", .path = "v", .priority = 1, .format = format});
 }
 
 static void cells_read_well(void **state)
@@ -185,18 +192,11 @@ static void cells_read_well(void **state)
 
 static const char *range(ap_arena *arena, double low, double middle, double high, ap_cell_format format)
 {
-    ap_doc *doc = ap_doc_new(arena, "t");
-    ap_value *rows = ap_value_list(arena), *row = ap_value_map(arena);
+    ap_value *row = ap_value_map(arena);
     ap_value_put(arena, row, "l", ap_value_num(arena, low));
     ap_value_put(arena, row, "m", ap_value_num(arena, middle));
     ap_value_put(arena, row, "h", ap_value_num(arena, high));
-    ap_value_push(arena, rows, row);
-    ap_column *column = AP_NEW(arena, ap_column);
-    *column = (ap_column){.title = "m", .path = "m", .priority = 1, .format = format, .low_path = "l", .high_path = "h"};
-    ap_doc_table(doc, rows, column, 1);
-    const char *text = render(doc, AP_FORMAT_TABLE, 0, NULL);
-    const char *line = strchr(strchr(text, '\n') + 1, '\n') + 1;
-    return ap_arena_strndup(arena, line, strcspn(line, "\n"));
+    return only_cell(arena, row, (ap_column){.title = "m", .path = "m", .priority = 1, .format = format, .low_path = "l", .high_path = "h"});
 }
 
 /* The bounds take the unit of the middle and two digits: the band is not known better. */
