@@ -108,6 +108,7 @@ typedef struct ap_cloud {
     double egress_usd_per_gb, storage_usd_per_gb_month;
     double billing_granularity_s, billing_minimum_s;
     signed char spot;
+    const char *skypilot, *dstack; /* what these orchestrators call it; NULL = they do not rent there */
     ap_provenance from;
     ap_pos pos;
 } ap_cloud;

@@ -177,6 +177,8 @@ static const ap_field cloud_fields[] = {
     NUM("billing_granularity", billing_granularity_s, AP_DIM_SECONDS, 0.001, 1e6, "Step of the bill, e.g. 1s."),
     NUM("billing_minimum", billing_minimum_s, AP_DIM_SECONDS, 0, 1e7, "Shortest time billed, e.g. 1min."),
     BOOL("spot", spot, "Whether it sells interruptible machines."),
+    TEXT("skypilot", skypilot, "What SkyPilot calls it; absent: it does not rent there."),
+    TEXT("dstack", dstack, "What dstack calls it; absent: it does not rent there."),
     PROVENANCE,
 };
 #undef S

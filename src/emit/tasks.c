@@ -7,37 +7,17 @@
 
 #define GIB 1073741824.0
 
-typedef struct cloud_name {
-    const char *ours, *skypilot, *dstack;
-} cloud_name;
-
-/* Where the two know a cloud of the catalog, and what they call it. */
-static const cloud_name cloud_names[] = {{"aws", "aws", "aws"},
-                                         {"azure", "azure", "azure"},
-                                         {"gcp", "gcp", "gcp"},
-                                         {"oci", "oci", "oci"},
-                                         {"lambda", "lambda", "lambda"},
-                                         {"runpod", "runpod", "runpod"},
-                                         {"vast", "vast", "vastai"},
-                                         {"nebius", "nebius", "nebius"},
-                                         {"cudo", "cudo", "cudo"},
-                                         {"vultr", NULL, "vultr"},
-                                         {"verda", "verda", "verda"},
-                                         {"digitalocean", "do", "digitalocean"},
-                                         {"hyperstack", "hyperstack", NULL},
-                                         {"paperspace", "paperspace", NULL},
-                                         {"fluidstack", "fluidstack", NULL},
-                                         {"shadeform", "shadeform", NULL},
-                                         {"primeintellect", "primeintellect", NULL},
-                                         {"cloudrift", NULL, "cloudrift"},
-                                         {"ibm", "ibm", NULL}};
-
-static const char *cloud_of(const char *cloud, bool skypilot)
+/* What the two call a cloud of the catalog; NULL where they do not rent. */
+static const char *skypilot_cloud(const ap_emit_plan *p, const char *id)
 {
-    for (size_t i = 0; cloud && i < sizeof cloud_names / sizeof *cloud_names; i++)
-        if (ap_streq(cloud_names[i].ours, cloud))
-            return skypilot ? cloud_names[i].skypilot : cloud_names[i].dstack;
-    return NULL;
+    const ap_cloud *cloud = id ? ap_catalog_find_cloud(p->request->search->catalog, id) : NULL;
+    return cloud ? cloud->skypilot : NULL;
+}
+
+static const char *dstack_cloud(const ap_emit_plan *p, const char *id)
+{
+    const ap_cloud *cloud = id ? ap_catalog_find_cloud(p->request->search->catalog, id) : NULL;
+    return cloud ? cloud->dstack : NULL;
 }
 
 static ap_status unknown_cloud(ap_emit_plan *p, const char *tool)
@@ -98,7 +78,7 @@ static void add_others(ap_emit_plan *p, const char *first)
     size_t added = 0;
     for (size_t i = 0; i < p->request->other_count && added < MOST; i++) {
         const ap_result *r = &p->request->others[i];
-        const char *cloud = r->hw.instance ? cloud_of(r->hw.instance->cloud, true) : NULL;
+        const char *cloud = r->hw.instance ? skypilot_cloud(p, r->hw.instance->cloud) : NULL;
         bool same = r->hw.chip == p->chip_info && r->hw.hosts == p->nodes && r->hw.chips_per_host == p->chips_per_node;
         const char *infra = cloud ? infra_of(p->arena, cloud, r) : NULL;
         bool block = r->hw.instance && strchr(r->hw.instance->name, ' '); /* booked weeks ahead */
@@ -135,7 +115,7 @@ static const char *skypilot_name(const ap_emit_plan *p, const ap_catalog *catalo
 ap_status ap_emit_skypilot(ap_emit_plan *p)
 {
     const ap_catalog *catalog = p->request->search->catalog;
-    const char *cloud = p->cloud ? cloud_of(p->cloud, true) : NULL;
+    const char *cloud = skypilot_cloud(p, p->cloud);
     if (p->cloud && !cloud)
         return unknown_cloud(p, "SkyPilot");
     if (p->tpu && p->machines > 1)
@@ -195,7 +175,7 @@ static const char *gpuhunt_name(const ap_emit_plan *p)
 
 ap_status ap_emit_dstack(ap_emit_plan *p)
 {
-    const char *backend = p->cloud ? cloud_of(p->cloud, false) : NULL;
+    const char *backend = dstack_cloud(p, p->cloud);
     if (p->cloud && !backend)
         return unknown_cloud(p, "dstack");
     if (p->tpu && p->nodes > 1)
