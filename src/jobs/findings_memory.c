@@ -17,7 +17,7 @@ static const ap_term *largest_item(const ap_estimate *est)
 /* How sure must the estimate be before it is called an error: a size guessed from a name needs more. */
 static double margin_of(const ap_judge *j)
 {
-    return j->job->model_from_name ? 1.4 : 1.08;
+    return j->job->model_from_name ? j->k.misfit_margin_by_name : j->k.misfit_margin;
 }
 
 static bool misfits(const ap_judge *j, const ap_result *result, double margin)
@@ -33,11 +33,11 @@ static const char *what_would_fit(ap_judge *j, const ap_estimate *est)
     double factor = est->peak_bytes / est->capacity_bytes;
     bool full = job->method != AP_METHOD_LORA && job->method != AP_METHOD_QLORA;
     bool sharded = job->sharding == AP_SHARD_ZERO3 || job->sharding == AP_SHARD_HSDP;
-    if (!sharded && job->chip_total > 1 && factor < job->chip_total * 0.8)
+    if (!sharded && job->chip_total > 1 && factor < job->chip_total * j->k.shard_share)
         return "shard the states over the chips (FSDP full shard, ZeRO-3)";
-    if (full && factor < 16)
+    if (full && factor < j->k.most_misfit)
         return ap_arena_printf(j->arena, "about %.0f such chips with full sharding, or LoRA",
-                               ceil(factor * 1.25) * fmax(1, job->chip_total));
+                               ceil(factor * j->k.shard_reserve) * fmax(1, job->chip_total));
     if (job->method == AP_METHOD_LORA)
         return "a 4-bit base (QLoRA), sharding, or a chip with more memory";
     return "a smaller micro-batch or sequence, sharding, or a chip with more memory";
@@ -95,7 +95,6 @@ static ap_pos memory_pos(const ap_judge *j)
     return ap_judge_pos(j, places, sizeof places / sizeof *places);
 }
 
-/* Offloaded optimizer: fp32 master, two moments and a gradient copy, 16 B a parameter; with the parameters 18 B. */
 static double offload_bytes(const ap_judge *j)
 {
     const ap_checkjob *job = j->job;
@@ -103,7 +102,7 @@ static double offload_bytes(const ap_judge *j)
     bool adapters = job->method == AP_METHOD_LORA || job->method == AP_METHOD_QLORA;
     if (adapters || job->offload == 0 || j->f->n.offload_optimizer.value > 1)
         return job->offload & AP_OFFLOAD_PARAMETERS && adapters ? 2 * params / nodes : AP_UNKNOWN;
-    return (job->offload & AP_OFFLOAD_PARAMETERS ? 18 : 16) * params / nodes;
+    return (job->offload & AP_OFFLOAD_PARAMETERS ? j->k.offload_bytes_parameters : j->k.offload_bytes) * params / nodes;
 }
 
 static void find_host_memory(ap_judge *j)
@@ -111,11 +110,11 @@ static void find_host_memory(ap_judge *j)
     double have = j->job->host_memory_bytes, need = offload_bytes(j), weights = weight_bytes(j);
     if (!ap_known(have) || !(have > 0))
         return;
-    if (need > have * 1.02)
+    if (need > have * j->k.host_margin)
         ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j),
                      "offloading keeps about %.0f GiB in host memory, %.0f GiB are asked for", need / GIB, have / GIB)
             ->hint = "more memory, or no offload: the job is killed at start-up";
-    else if (weights * 0.9 > have)
+    else if (weights * j->k.weights_share > have)
         ap_judge_add(j, AP_FAULT_HOST_MEMORY_SHORT, memory_pos(j),
                      "the weights alone are %.0f GiB to load, %.0f GiB of host memory are asked for", weights / GIB,
                      have / GIB)

@@ -69,14 +69,14 @@ static void find_network(ap_judge *j)
         ap_judge_has(j, AP_FAULT_SLOW_NETWORK) || !ap_known(instance->network))
         return;
     bool asks_for_fabric = ap_is(&j->f->n.fast_network) || job->format != AP_JF_K8S || !ap_streq(job->cloud, "aws");
-    double nic = asks_for_fabric ? instance->network : fmin(instance->network, 12.5e9);
+    double nic = asks_for_fabric ? instance->network : fmin(instance->network, j->k.socket_bytes_per_s);
     double tokens = ap_or(job->global_batch, AP_UNKNOWN) * ap_or(job->seq_len, AP_UNKNOWN), params = job->model.params,
            active = ap_or(job->model.active_params, params);
     double peak = ap_chip_peak(job->chip, AP_PREC_BF16);
-    double compute_s = 8 * active * tokens / (job->chip_total * peak * 0.4);
+    double compute_s = 8 * active * tokens / (job->chip_total * peak * j->k.busy_share);
     double passes = ap_or(job->accumulation, 1);
     double moved_s = (job->sharding == AP_SHARD_ZERO3 ? 3 * passes : 2) * 2 * params / nic;
-    if (moved_s > 2 * compute_s && nic < 50e9)
+    if (moved_s > j->k.network_over_compute * compute_s && nic < j->k.fast_bytes_per_s)
         ap_judge_add(j, AP_FAULT_SLOW_NETWORK, job->nodes.pos,
                      "sharding moves %.0f GB per node and step: %.2g s over %.0f Gb/s against %.2g s of computing",
                      moved_s * nic / 1e9, moved_s, nic * 8e-9, compute_s)
@@ -121,7 +121,9 @@ static void find_input(ap_judge *j)
                                                  ? job->result.plan->est.input_cores_needed
                                                  : AP_UNKNOWN;
     bool images = is_image_model(j);
-    bool starved = images ? per_chip < 3 && (per_chip < 1.01 || cpus < 0.3 * needed) : chips >= 2 && per_chip < 0.6;
+    const ap_check_constants *k = &j->k;
+    bool starved = images ? per_chip < k->image_cores && (per_chip < k->image_cores_least || cpus < k->image_cores_share * needed)
+                          : chips >= 2 && per_chip < k->cores;
     if (starved && (!by_default || chips >= 2 || images)) {
         ap_jobfinding *finding = ap_judge_add(
             j, AP_FAULT_INPUT_STARVED, cpu_pos(j), "%.3g CPU core%s for %.0f chips%s: the chips wait for data", cpus,
@@ -138,7 +140,7 @@ static void find_input(ap_judge *j)
 /* -- too much, or the wrong kind
  * ------------------------------------------------------------------------------------------------ */
 
-/* Hours on one of the chips at a third of its peak: what the work is, without start-up. */
+/* Hours on one of the chips at a usual part of its peak: what the work is, without start-up. */
 static double one_chip_hours(const ap_judge *j)
 {
     const ap_checkjob *job = j->job;
@@ -146,7 +148,7 @@ static double one_chip_hours(const ap_judge *j)
         return AP_UNKNOWN;
     const ap_plan *plan = job->result.plan;
     double peak = ap_chip_peak(plan->hw.chip, (ap_precision)plan->precision);
-    return plan->est.flop_per_step * plan->run.steps / (peak * 0.3) / 3600;
+    return plan->est.flop_per_step * plan->run.steps / (peak * j->k.work_share) / 3600;
 }
 
 static void find_oversized(ap_judge *j)
@@ -154,8 +156,8 @@ static void find_oversized(ap_judge *j)
     const ap_checkjob *job = j->job;
     double hours = one_chip_hours(j), chips = job->chip_total;
     const ap_pos places[] = {job->nodes.value > 1 ? job->nodes.pos : AP_NO_POS, ap_job_chip_pos(j)};
-    bool tiny_model = job->has_model && job->model.params < 1.5e9;
-    if (chips >= 8 && hours < 0.08 && tiny_model && !(job->steps <= 60))
+    bool tiny_model = job->has_model && job->model.params < j->k.small_model_params;
+    if (chips >= j->k.large_job_chips && hours < j->k.small_work_h && tiny_model && !(job->steps <= j->k.trial_steps))
         ap_judge_add(j, AP_FAULT_OVERSIZED, ap_judge_pos(j, places, 2),
                      "the work is about %.2g minutes of one chip; %.0f of them mostly start up and wait", hours * 60,
                      chips)
@@ -183,7 +185,7 @@ static void find_wrong_class(ap_judge *j)
     if (framework && strcmp(framework, "scikit-learn") == 0)
         ap_judge_add(j, AP_FAULT_WRONG_HARDWARE_CLASS, pos, "scikit-learn runs on CPUs: the accelerators stay idle")
             ->hint = "a CPU machine";
-    else if (trees && (j->f->n.rows.value < 2e6 || job->chip_total >= 4))
+    else if (trees && (j->f->n.rows.value < j->k.small_table_rows || job->chip_total >= j->k.table_chips))
         ap_judge_add(j, AP_FAULT_WRONG_HARDWARE_CLASS, pos,
                      "boosted trees on a table of this size do not gain from %.0f accelerator%s", job->chip_total,
                      job->chip_total > 1 ? "s" : "")
@@ -193,7 +195,7 @@ static void find_wrong_class(ap_judge *j)
     else if (job->chip && job->chip->kind != AP_CHIP_GPU && (ap_is(&j->f->n.load_4bit) || ap_is(&j->f->n.load_8bit)))
         ap_judge_add(j, AP_FAULT_WRONG_HARDWARE_CLASS, pos, "bitsandbytes quantisation needs a GPU, not %s",
                      job->chip->name);
-    else if (job->has_model && ap_streq(job->model.domain, "rl") && job->chip_total >= 4)
+    else if (job->has_model && ap_streq(job->model.domain, "rl") && job->chip_total >= j->k.simulator_chips)
         ap_judge_add(j, AP_FAULT_WRONG_HARDWARE_CLASS, pos,
                      "%s spends its time in the simulator: %.0f accelerators do not help", job->model_name,
                      job->chip_total)
@@ -213,7 +215,7 @@ static void find_precision_waste(ap_judge *j)
     for (size_t i = 0; i < job->chip_count; i++) {
         const ap_chip *chip = job->chips[i];
         double fast = fmax(ap_or(chip->peak.bf16, 0), ap_or(chip->peak.fp16, 0));
-        if (!(fast > 3 * chip->peak.fp32))
+        if (!(fast > j->k.fast_16_bit * chip->peak.fp32))
             return;
     }
     const ap_pos places[] = {t->precision.pos, j->f->n.fp32.pos, t->launcher.pos};

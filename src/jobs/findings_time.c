@@ -4,8 +4,6 @@
 
 #include "jobs/understand.h"
 
-enum { LONG_RUN_H = 6, SHORT_BY = 3 };
-
 /* Hours of the run on the fastest chip that it may land on; NaN unknown. */
 static double best_hours(const ap_judge *j)
 {
@@ -67,11 +65,11 @@ static void find_short_limit(ap_judge *j)
     const ap_pos pos = j->f->n.time_limit_s.pos;
     if (!(limit > 0) || !(hours > limit))
         return;
-    if (hours > SHORT_BY * limit)
+    if (hours > j->k.limit_error * limit)
         ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run takes about %.3g h, the limit is %.3g h", hours,
                      limit)
             ->hint = "raise the limit, or save checkpoints and resume in further jobs";
-    else if (hours > 1.2 * limit)
+    else if (hours > j->k.limit_note * limit)
         ap_judge_add(j, AP_FAULT_TIME_LIMIT_TOO_SHORT, pos, "the run may take %.3g h, the limit is %.3g h", hours,
                      limit)
             ->severity = AP_NOTE;
@@ -89,8 +87,8 @@ static void find_session(ap_judge *j)
             ap_known(catalog->instances.items[i].session_limit_s))
             limit_h = fmax(ap_or(limit_h, 0), catalog->instances.items[i].session_limit_s / 3600);
     if (!ap_known(limit_h))
-        limit_h = 12;
-    if (hours > limit_h * 1.3)
+        limit_h = j->k.session_h;
+    if (hours > limit_h * j->k.session_margin)
         ap_judge_add(j, AP_FAULT_SESSION_LIMIT, ap_job_chip_pos(j),
                      "the run takes about %.3g h, a session there ends after %.3g h", hours, limit_h)
             ->hint = "save to a mounted drive and resume, or rent a machine for the run";
@@ -125,14 +123,14 @@ static void find_checkpoints(ap_judge *j)
     const ap_jobtexts *t = &j->f->t;
     const ap_pos save[] = {t->save_strategy.pos, j->f->n.save_enabled.pos};
     bool off = saving_is_off(j);
-    if (j->job->spot == 1 && hours >= LONG_RUN_H && (off || !checkpoints_survive(j))) {
+    if (j->job->spot == 1 && hours >= j->k.long_run_h && (off || !checkpoints_survive(j))) {
         const ap_pos places[] = {j->f->n.spot.pos, save[0], save[1]};
         ap_judge_add(j, AP_FAULT_SPOT_NO_CHECKPOINT, ap_judge_pos(j, places, 3),
                      off ? "about %.0f h on spot machines and nothing is saved: an interruption starts from zero"
                          : "about %.0f h on spot machines, and checkpoints go to a disk that vanishes with them",
                      hours)
             ->hint = "write checkpoints to a bucket or a volume and resume from them";
-    } else if (off && hours >= LONG_RUN_H) {
+    } else if (off && hours >= j->k.long_run_h) {
         ap_judge_add(j, AP_FAULT_NO_CHECKPOINT, ap_judge_pos(j, save, 2),
                      "saving is switched off in a run of about %.0f h: a failure loses all of it", hours)
             ->hint = "save_strategy: steps";
@@ -200,15 +198,16 @@ static void find_runaway(ap_judge *j)
         ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->stays_up.pos,
                      "min_workers keeps %.0f machines with chips up and paid for, work or no work", n->stays_up.value)
             ->hint = "min_workers: 0";
-    if (per_day >= 6 || per_day * hours > 24 || (per_day >= 2 && chips >= 8 && !ap_jnum_stated(&n->time_limit_s)))
+    if (per_day >= j->k.starts_per_day || per_day * hours > 24 ||
+        (per_day >= j->k.starts_unbounded && chips >= j->k.large_job_chips && !ap_jnum_stated(&n->time_limit_s)))
         ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, t->schedule.pos, "\"%s\" starts the job %.3g times a day%s",
                      t->schedule.value, per_day, per_day * hours > 24 ? ", sooner than it ends" : "")
             ->hint = "start it less often, forbid overlap (concurrencyPolicy: Forbid) and set a deadline";
-    if (n->restarts.value > 20 && chips >= 1)
+    if (n->restarts.value > j->k.most_restarts && chips >= 1)
         ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->restarts.pos,
                      "up to %.0f restarts: a job that fails again and again is paid for each time", n->restarts.value)
             ->hint = "a handful of restarts is enough";
-    if (n->trials.value * ap_or(chips, 1) >= 400)
+    if (n->trials.value * ap_or(chips, 1) >= j->k.most_trials)
         ap_judge_add(j, AP_FAULT_RUNAWAY_BILL, n->trials.pos, "%.0f trials of %.0f chips each", n->trials.value,
                      ap_or(chips, 1))
             ->hint = "fewer trials, or a search that stops bad ones early";
@@ -253,7 +252,7 @@ static void find_budget(ap_judge *j)
     const ap_jnum *cap = &j->f->n.usd_per_h_limit;
     const ap_checkjob *job = j->job;
     double cheapest = ap_known(cap->value) && job->chip_count > 0 ? cheapest_machine(j) : AP_UNKNOWN;
-    if (ap_known(cheapest) && cap->value < 0.9 * cheapest)
+    if (ap_known(cheapest) && cap->value < j->k.price_cap_share * cheapest)
         ap_judge_add(
             j, AP_FAULT_OVER_BUDGET, cap->pos,
             "the price cap of %.4g USD/h is below every known offer: the cheapest such machine costs %.4g USD/h",

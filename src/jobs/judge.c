@@ -66,7 +66,8 @@ static void take_file_findings(ap_judge *j)
 
 void ap_jobs_understand(const ap_jobs_request *request, ap_arena *arena, ap_checkjob *job)
 {
-    ap_judge j = {.request = request, .arena = arena, .job = job, .f = &job->facts};
+    ap_judge j = {.request = request, .arena = arena, .job = job, .f = &job->facts,
+                  .k = ap_check_constants_of(request->calibration, arena)};
     job->spot = -1;
     take_file_findings(&j);
     ap_understand_hardware(&j);
@@ -156,7 +157,8 @@ static void sort_findings(ap_jobfindings *list)
 
 void ap_jobs_find(const ap_jobs_request *request, ap_arena *arena, ap_checkjob *job)
 {
-    ap_judge j = {.request = request, .arena = arena, .job = job, .f = &job->facts};
+    ap_judge j = {.request = request, .arena = arena, .job = job, .f = &job->facts,
+                  .k = ap_check_constants_of(request->calibration, arena)};
     if (job->format == AP_JF_UNKNOWN)
         return;
     ap_find_counts(&j);

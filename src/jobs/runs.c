@@ -314,16 +314,14 @@ static bool is_offered(const ap_judge *j, const ap_chip *chip, double per_node)
     return false;
 }
 
-/* The same number of another GPU that does the job for three quarters of the money or less, within the limit and not
- * more than twice as slowly. */
+/* The same number of another GPU that does the job for clearly less money, within the limit and not much more slowly. */
 static void find_cheaper(ap_judge *j)
 {
-    enum { WORTH_USD = 2 };
     ap_checkjob *job = j->job;
     const ap_catalog *catalog = j->request->catalog;
-    double cost = job->result.cost_p50, hours = job->result.hours_p50, best = 0.75 * cost;
-    double limit = fmin(2 * hours, ap_or(job->time_limit_h, (double)INFINITY));
-    if (!(cost > WORTH_USD) || job->resolved.unknown_run || job->result.plan->hw.chip->kind != AP_CHIP_GPU)
+    double cost = job->result.cost_p50, hours = job->result.hours_p50, best = j->k.cheaper_share * cost;
+    double limit = fmin(j->k.cheaper_slower * hours, ap_or(job->time_limit_h, (double)INFINITY));
+    if (!(cost > j->k.cheaper_least_usd) || job->resolved.unknown_run || job->result.plan->hw.chip->kind != AP_CHIP_GPU)
         return;
     for (size_t i = 0; i < catalog->chips.count; i++) {
         const ap_chip *chip = &catalog->chips.items[i];

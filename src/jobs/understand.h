@@ -2,6 +2,7 @@
 #ifndef AP_JOBS_UNDERSTAND_H
 #define AP_JOBS_UNDERSTAND_H
 
+#include "jobs/constants.h"
 #include "jobs/jobs.h"
 #include "jobs/reader.h"
 
@@ -10,6 +11,7 @@ typedef struct ap_judge {
     ap_arena *arena;
     ap_checkjob *job;
     const ap_jobfacts *f;
+    ap_check_constants k;
 } ap_judge;
 
 void ap_understand_hardware(ap_judge *j); /* hardware.c: chips, machines, counts */
