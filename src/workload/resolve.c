@@ -98,12 +98,28 @@ static bool given_amount(const ap_workload *w)
     return ap_known(w->data.tokens) || ap_known(w->data.samples) || ap_known(w->data.epochs) || ap_known(w->data.rows);
 }
 
+/* Method that the model's recipe for this data set is of, or -1. */
+static int method_of_recipe(const resolver *r)
+{
+    const ap_job *job = r->job;
+    const ap_recipe *recipe = job->dataset ? ap_catalog_find_recipe(r->catalog, job->model.id, job->dataset->id) : NULL;
+    for (int i = 0; recipe && ap_method_names[i]; i++)
+        if (ap_streq(recipe->task, ap_method_names[i]))
+            return i;
+    return -1;
+}
+
 static void resolve_method(resolver *r)
 {
     ap_job *job = r->job;
     job->method = r->workload->method;
     if (job->method >= 0)
         return;
+    job->method = method_of_recipe(r);
+    if (job->method >= 0) {
+        ap_job_assume(job, "method", "the model's recipe", "%s", ap_method_names[job->method]);
+        return;
+    }
     bool text = ap_streq(job->model.domain, "llm") || ap_streq(job->model.domain, "nlp");
     bool much = ap_known(r->workload->data.tokens) && r->workload->data.tokens >= 10e9;
     if (!text)
@@ -114,16 +130,11 @@ static void resolve_method(resolver *r)
                   ap_method_names[job->method]);
 }
 
-static bool trains_from_scratch(const ap_job *job)
-{
-    return job->method == AP_METHOD_PRETRAIN || job->method == AP_METHOD_TRAIN;
-}
-
 /* A published recipe says how long and with what batch; it counts only for training from scratch or its own data set. */
 static void resolve_recipe(resolver *r)
 {
     ap_job *job = r->job;
-    if (!job->model.id || (!trains_from_scratch(job) && !job->dataset))
+    if (!job->model.id || (!ap_job_from_scratch(job) && !job->dataset))
         return;
     job->recipe = ap_catalog_find_recipe(r->catalog, job->model.id, job->dataset ? job->dataset->id : NULL);
 }
@@ -149,7 +160,7 @@ static void resolve_sequence(resolver *r)
     if (job->recipe && ap_known(job->recipe->seq_len)) {
         job->seq_len = job->recipe->seq_len;
         because = "the model's recipe";
-    } else if (trains_from_scratch(job) && ap_known(own)) {
+    } else if (ap_job_from_scratch(job) && ap_known(own)) {
         job->seq_len = own;
         because = "the model's pre-training length";
     } else {
@@ -166,7 +177,7 @@ static double usual_batch(const ap_job *job)
     } usual[] = {{"vision", 256}, {"detection", 16}, {"segmentation", 16}, {"diffusion", 256}, {"speech", 64},
                  {"recsys", 65536}, {"gnn", 1024}, {"rl", 4096}, {"nlp", 64}};
     if (ap_streq(job->model.domain, "llm"))
-        return trains_from_scratch(job) ? 512 : 64;
+        return ap_job_from_scratch(job) ? 512 : 64;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (ap_streq(job->model.domain, usual[i].domain))
             return usual[i].batch;
@@ -208,7 +219,7 @@ static ap_status resolve_batch(resolver *r)
     if (job->recipe && ap_known(job->recipe->global_batch)) {
         job->global_batch = job->recipe->global_batch;
         because = "the model's recipe";
-    } else if (trains_from_scratch(job) && ap_known(job->model.global_batch)) {
+    } else if (ap_job_from_scratch(job) && ap_known(job->model.global_batch)) {
         double own = length_in_input(job->model.input), scale = ap_known(own) && ap_known(job->seq_len) ? own / job->seq_len : 1;
         job->global_batch = fmax(1, round(job->model.global_batch * scale));
         because = "the model's published batch";
@@ -217,76 +228,6 @@ static ap_status resolve_batch(resolver *r)
     }
     job->batch_assumed = true;
     ap_job_assume(job, "global_batch", because, "%.0f", job->global_batch);
-    return AP_OK;
-}
-
-/* Samples of one epoch as the user, the data set or nobody says. */
-static double epoch_samples(const ap_job *job)
-{
-    const ap_workload *w = job->workload;
-    if (ap_known(w->data.samples))
-        return w->data.samples;
-    if (!job->dataset)
-        return AP_UNKNOWN;
-    if (ap_model_is_transformer(&job->model) && ap_known(job->dataset->tokens))
-        return job->dataset->tokens / job->seq_len;
-    return job->dataset->samples;
-}
-
-/* 200 M, for people; it reads back. */
-static const char *count_text(const resolver *r, double count)
-{
-    ap_sbuf text;
-    ap_sbuf_init(&text, r->arena);
-    ap_units_format(count, AP_DIM_COUNT, &text);
-    return text.text;
-}
-
-static void amount_from_recipe(resolver *r)
-{
-    ap_job *job = r->job;
-    const ap_recipe *recipe = job->recipe;
-    const ap_model *model = &job->model;
-    const char *because = recipe ? "the model's recipe" : "the model's published training";
-    job->amount = AP_AMOUNT_MODEL;
-    /* A benchmark's recipe goes on from a checkpoint to a stop point; a language model's own training is what is meant
-     * where nobody names a data set. */
-    bool own_training = trains_from_scratch(job) && ap_known(model->tokens) && !job->dataset;
-    if (own_training) {
-        job->tokens = model->tokens;
-        because = "the model's published training";
-    } else if (recipe && ap_known(recipe->tokens)) {
-        job->tokens = recipe->tokens;
-        job->amount = AP_AMOUNT_RECIPE;
-    } else if (recipe && ap_known(recipe->samples)) {
-        job->samples = recipe->samples;
-        job->amount = AP_AMOUNT_RECIPE;
-    } else if (trains_from_scratch(job) && ap_known(model->tokens)) {
-        job->tokens = model->tokens;
-    } else if (trains_from_scratch(job) && ap_known(model->samples)) {
-        job->samples = model->samples * ap_or(model->epochs, 1);
-    }
-    if (ap_known(job->tokens))
-        ap_job_assume(job, "tokens", because, "%s", count_text(r, job->tokens));
-    else if (ap_known(job->samples))
-        ap_job_assume(job, "samples", because, "%s", count_text(r, job->samples));
-}
-
-/* Tokens say how much there is in all. Samples that say something else contradict them; epochs are part of them. */
-static ap_status check_amount(resolver *r)
-{
-    const ap_workload *w = r->workload;
-    if (!ap_known(w->data.tokens) || !ap_known(r->job->seq_len))
-        return AP_OK;
-    double samples = w->data.samples * ap_or(w->data.epochs, 1) * r->job->seq_len;
-    if (ap_known(samples) && fabs(samples - w->data.tokens) > 0.02 * w->data.tokens) {
-        ap_diag_add(r->diags, AP_ERROR, 305, w->pos, "data: %s tokens contradict %s samples of %.0f tokens",
-                    count_text(r, w->data.tokens), count_text(r, w->data.samples * ap_or(w->data.epochs, 1)), r->job->seq_len)->hint = "give one of the two";
-        return w->pos.line > 0 ? AP_BAD_INPUT : AP_USAGE;
-    }
-    if (ap_known(w->data.epochs) && !ap_known(w->data.samples))
-        ap_job_assume(r->job, "tokens", "tokens are of the whole run; epochs are not multiplied in", "%s",
-                      count_text(r, w->data.tokens));
     return AP_OK;
 }
 
@@ -299,42 +240,6 @@ static ap_status check_method(resolver *r)
     ap_diag_add(r->diags, AP_ERROR, 305, r->workload->pos, "method %s does not apply to %s", ap_method_names[r->job->method],
                 r->job->model_label ? r->job->model_label : "this model")->hint = "use train";
     return r->workload->pos.line > 0 ? AP_BAD_INPUT : AP_USAGE;
-}
-
-static void resolve_amount(resolver *r)
-{
-    ap_job *job = r->job;
-    const ap_workload *w = r->workload;
-    bool tokens = ap_model_is_transformer(&job->model);
-    job->tokens = w->data.tokens;
-    job->samples = job->epochs = AP_UNKNOWN;
-    job->samples_per_epoch = epoch_samples(job);
-    if (!ap_known(job->tokens) && ap_known(job->samples_per_epoch)) {
-        job->epochs = w->data.epochs;
-        if (!ap_known(job->epochs) && job->recipe && ap_known(job->recipe->epochs)) {
-            job->epochs = job->recipe->epochs;
-            job->amount = AP_AMOUNT_RECIPE;
-            ap_job_assume(job, "epochs", "the model's recipe", "%g", job->epochs);
-        } else if (!ap_known(job->epochs)) {
-            job->amount = AP_AMOUNT_MODEL;
-            job->epochs = trains_from_scratch(job) && ap_known(job->model.epochs) ? job->model.epochs : 1;
-            ap_job_assume(job, "epochs", ap_known(job->model.epochs) ? "the model's profile" : "not given", "%g", job->epochs);
-        }
-        job->samples = job->samples_per_epoch * job->epochs;
-    } else if (!ap_known(job->tokens)) {
-        amount_from_recipe(r);
-        bool asked = ap_known(w->data.epochs) && job->recipe && ap_known(job->recipe->epochs) && ap_known(job->samples);
-        if (asked) {
-            job->samples *= w->data.epochs / job->recipe->epochs;
-            job->amount = AP_AMOUNT_GIVEN;
-        }
-    }
-    if (tokens && ap_known(job->tokens) && !ap_known(job->samples))
-        job->samples = job->tokens / job->seq_len;
-    if (tokens && ap_known(job->samples) && !ap_known(job->tokens))
-        job->tokens = job->samples * job->seq_len;
-    if (!ap_known(job->samples) && !ap_known(job->tokens))
-        job->unknown_run = "no amount of data given: name tokens, samples and epochs, or a dataset";
 }
 
 /* A batch of one graph is the whole graph; its samples are nodes. */
@@ -424,7 +329,7 @@ static void resolve_optimizer(resolver *r)
     ap_job *job = r->job;
     if (job->optimizer >= 0 || ap_streq(job->model.domain, "trees"))
         return;
-    const char *name = job->recipe && job->recipe->optimizer ? job->recipe->optimizer : trains_from_scratch(job) ? job->model.optimizer : NULL;
+    const char *name = job->recipe && job->recipe->optimizer ? job->recipe->optimizer : ap_job_from_scratch(job) ? job->model.optimizer : NULL;
     if (ap_streq(name, "adam"))
         name = "adamw"; /* the same states and work */
     for (int i = 0; name && ap_optimizer_names[i]; i++)
@@ -484,14 +389,14 @@ ap_status ap_job_resolve(const ap_workload *workload, const ap_catalog *catalog,
     resolve_method(&r);
     resolve_recipe(&r);
     resolve_sequence(&r);
-    ap_status batch = resolve_batch(&r), amount = check_amount(&r), method = check_method(&r);
+    ap_status batch = resolve_batch(&r), amount = ap_job_check_amount(ret, diags), method = check_method(&r);
     if (batch != AP_OK || amount != AP_OK || method != AP_OK)
         return batch != AP_OK ? batch : amount != AP_OK ? amount : method;
     bool table = ap_streq(ret->model.domain, "trees") || ap_streq(ret->model.domain, "classic");
     if (table && (ap_known(workload->data.rows) || ret->dataset))
         resolve_table(&r);
     else
-        resolve_amount(&r);
+        ap_job_settle_amount(ret);
     resolve_full_graph(&r);
     ap_job_settle_target(ret, catalog);
     resolve_settings(&r);

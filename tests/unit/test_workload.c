@@ -209,6 +209,21 @@ static void test_only_a_published_schedule_runs_to_a_target(void **state)
     ap_arena_free(unknown.arena);
 }
 
+/* Wikipedia is what BERT is pre-trained on, as its recipe says; a question-answering set is for tuning. */
+static void test_method_follows_the_recipe_of_the_data(void **state)
+{
+    (void)state;
+    resolved pretrain = resolve("model: bert-large\ndata: {dataset: wikipedia-mlperf}");
+    assert_int_equal(pretrain.job.method, AP_METHOD_PRETRAIN);
+    resolved lora = resolve("model: llama-2-70b\ndata: {dataset: scrolls-govreport}");
+    assert_int_equal(lora.job.method, AP_METHOD_LORA);
+    resolved said = resolve("model: llama-2-70b\nmethod: qlora\ndata: {dataset: scrolls-govreport}");
+    assert_int_equal(said.job.method, AP_METHOD_QLORA);
+    ap_arena_free(pretrain.arena);
+    ap_arena_free(lora.arena);
+    ap_arena_free(said.arena);
+}
+
 static void test_early_stopping_is_a_stated_factor(void **state)
 {
     (void)state;
@@ -236,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_impossible_shapes_are_refused),
         cmocka_unit_test(test_trees_count_rounds_not_epochs),
         cmocka_unit_test(test_only_a_published_schedule_runs_to_a_target),
+        cmocka_unit_test(test_method_follows_the_recipe_of_the_data),
         cmocka_unit_test(test_early_stopping_is_a_stated_factor),
         cmocka_unit_test(test_defaults_do_not_beat_the_document),
     };
