@@ -1,8 +1,12 @@
 /* The public library: the same layers as the program, without a command line. */
 #include "accelpick/accelpick.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <xlocale.h> /* uselocale */
+#endif
 
 #include "plan/advice.h"
 #include "plan/knowledge.h"
@@ -14,6 +18,7 @@ struct accelpick {
     ap_arena *arena;
     const ap_catalog *catalog;
     const char *data_dir;
+    locale_t numbers; /* points in numbers, whatever the caller's locale has */
 };
 
 /* One question: everything it needs, gone when it is answered. */
@@ -37,6 +42,19 @@ void accelpick_free(char *text)
     free(text);
 }
 
+/* The program never calls setlocale; a caller may have. Numbers are read and written with points in this thread until the
+ * locale that this returns is put back. */
+static locale_t enter_plain_numbers(locale_t numbers)
+{
+    return numbers ? uselocale(numbers) : (locale_t)0;
+}
+
+static void leave_plain_numbers(locale_t callers)
+{
+    if (callers)
+        (void)uselocale(callers);
+}
+
 static void hand_over(const char *text, char **ret)
 {
     if (ret)
@@ -52,7 +70,7 @@ static void hand_over_diags(ap_arena *arena, const ap_diags *diags, char **ret_e
     hand_over(text.text, ret_errors);
 }
 
-accelpick *accelpick_open(const char *data_dir, char **ret_errors)
+static accelpick *open_catalog(const char *data_dir, locale_t numbers, char **ret_errors)
 {
     ap_arena *arena = ap_arena_new();
     ap_diags diags;
@@ -68,13 +86,27 @@ accelpick *accelpick_open(const char *data_dir, char **ret_errors)
     ap->arena = arena;
     ap->catalog = loaded ? loaded : ap_catalog_builtin(arena);
     ap->data_dir = ap_arena_strdup(arena, data_dir);
+    ap->numbers = numbers;
+    return ap;
+}
+
+accelpick *accelpick_open(const char *data_dir, char **ret_errors)
+{
+    locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0), callers = enter_plain_numbers(numbers);
+    accelpick *ap = open_catalog(data_dir, numbers, ret_errors);
+    leave_plain_numbers(callers);
+    if (!ap && numbers)
+        freelocale(numbers);
     return ap;
 }
 
 void accelpick_close(accelpick *ap)
 {
-    if (ap)
-        ap_arena_free(ap->arena);
+    if (!ap)
+        return;
+    if (ap->numbers)
+        freelocale(ap->numbers);
+    ap_arena_free(ap->arena);
 }
 
 static ap_status ask(const accelpick *ap, const char *workload, unsigned scope, question *q)
@@ -109,7 +141,7 @@ static int answer(question *q, ap_status status, const ap_doc *doc, char **ret_j
     return rendered != AP_OK ? (int)rendered : (int)status;
 }
 
-int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
+static int recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
 {
     question q;
     ap_status status = ask(ap, workload, AP_SCOPE_RECOMMEND, &q);
@@ -122,7 +154,7 @@ int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, ch
     return answer(&q, q.search.result_count ? AP_OK : AP_INFEASIBLE, doc, ret_json, ret_errors);
 }
 
-int accelpick_estimate(accelpick *ap, const char *workload, const char *const *targets, char **ret_json, char **ret_errors)
+static int estimate(accelpick *ap, const char *workload, const char *const *targets, char **ret_json, char **ret_errors)
 {
     question q;
     ap_target *parsed = NULL;
@@ -143,4 +175,20 @@ int accelpick_estimate(accelpick *ap, const char *workload, const char *const *t
     }
     const ap_doc *doc = ap_view_estimate(q.arena, &q.search, results, count, &q.view);
     return answer(&q, status, doc, ret_json, ret_errors);
+}
+
+int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
+{
+    locale_t callers = enter_plain_numbers(ap->numbers);
+    int code = recommend(ap, workload, ret_json, ret_errors);
+    leave_plain_numbers(callers);
+    return code;
+}
+
+int accelpick_estimate(accelpick *ap, const char *workload, const char *const *targets, char **ret_json, char **ret_errors)
+{
+    locale_t callers = enter_plain_numbers(ap->numbers);
+    int code = estimate(ap, workload, targets, ret_json, ret_errors);
+    leave_plain_numbers(callers);
+    return code;
 }

@@ -1,6 +1,10 @@
 /* The public header alone must be enough to ask and to get an answer. */
 #include "accelpick/accelpick.h"
 
+#include <locale.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "testing.h"
 
 static void test_recommend_answers_json(void **state)
@@ -75,9 +79,56 @@ static void test_rules_fill_in_what_they_assume(void **state)
     accelpick_close(ap);
 }
 
+#define RUN "model: llama-3.1-8b\nmethod: lora\ndata: {tokens: 1.5M}\nconstraints: {chips: 8, clouds: [aws, lambda]}\n"
+
+/* A locale with decimal commas: one of the system's, or compiled here. NULL where neither is there. */
+static const char *comma_locale(char *dir)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (setlocale(LC_ALL, names[i]))
+            return names[i];
+    char command[128];
+    if (!mkdtemp(dir))
+        return NULL;
+    (void)snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", dir);
+    if (system(command) != 0 || setenv("LOCPATH", dir, 1) != 0)
+        return NULL;
+    return setlocale(LC_ALL, "de_DE.UTF-8");
+}
+
+/* A caller whose locale has decimal commas gets the same bytes, and keeps its locale. */
+static void test_a_callers_locale_changes_nothing(void **state)
+{
+    (void)state;
+    accelpick *plain = accelpick_open(NULL, NULL);
+    char *expected = NULL, *json = NULL, dir[] = "/tmp/accelpick-locale-XXXXXX", number[16], command[64];
+    assert_int_equal(accelpick_recommend(plain, RUN, &expected, NULL), 0);
+    const char *name = comma_locale(dir);
+    if (name) {
+        accelpick *ap = accelpick_open("tests/fixtures/house-rule", NULL);
+        assert_non_null(ap); /* its data have points */
+        accelpick_close(ap);
+        assert_int_equal(accelpick_recommend(plain, RUN, &json, NULL), 0);
+        assert_string_equal(json, expected);
+        (void)snprintf(number, sizeof number, "%.1f", 0.5);
+        assert_string_equal(number, "0,5");
+        (void)setlocale(LC_ALL, "C");
+    }
+    (void)snprintf(command, sizeof command, "rm -rf %s", dir);
+    if (!strchr(dir, 'X'))
+        assert_int_equal(system(command), 0);
+    accelpick_free(expected);
+    accelpick_free(json);
+    accelpick_close(plain);
+    if (!name)
+        skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_callers_locale_changes_nothing),
         cmocka_unit_test(test_rules_fill_in_what_they_assume),
         cmocka_unit_test(test_recommend_answers_json),
         cmocka_unit_test(test_bad_workload_is_explained),
