@@ -9,8 +9,9 @@
  *     accelpick_close(ap);
  *
  * Link with `pkg-config --static --libs accelpick`. A handle may be used by one thread at a time; several handles may be
- * used by several threads. Nothing is printed, no network is used, the environment is not read, the locale does not matter. Texts that come back are
- * UTF-8, owned by the caller, and freed with accelpick_free; where a pointer for one is NULL it is not made.
+ * used by several threads. Nothing is printed, no network is used, the environment is not read, and the caller's locale
+ * does not matter. Texts that come back are UTF-8, owned by the caller, and freed with accelpick_free; where a pointer for
+ * one is NULL it is not made.
  * Functions return the program's exit codes: 0 answered, 2 unknown name, 3 nothing feasible or does not fit (the answer is
  * still there), 4 bad workload, 5 bad data folder, 7 unreadable file. `errors` holds what the program would print. */
 #ifndef ACCELPICK_H

@@ -11,6 +11,7 @@
 #define WORTH_FRACTION 0.03 /* less than 3 % of the bill or the time is noise beside the band */
 #define WORTH_USD      0.10 /* and nobody changes a machine for cents or a minute */
 #define WORTH_H        (2.0 / 60)
+#define NEARLY_FREE_BATCH 0.1 /* of the critical batch: a tenth more samples (M-97) */
 
 typedef struct advisor {
     ap_search *search;
@@ -148,6 +149,18 @@ static bool use_lora(ap_job *job, ap_workload *workload)
     return applies;
 }
 
+/* Epochs that the user gave fix the run but not the batch: a larger one that hardly costs the target keeps more chips busy. */
+static bool use_larger_batch(ap_job *job, ap_workload *workload)
+{
+    (void)workload;
+    double batch = job->global_batch, most = fmin(job->critical_batch * NEARLY_FREE_BATCH, job->largest_batch);
+    if (!job->batch_assumed || ap_known(job->target_batch) || !ap_known(most))
+        return false;
+    while (2 * job->global_batch <= most)
+        job->global_batch *= 2;
+    return job->global_batch > batch;
+}
+
 static const variant variants[] = {
     {"AP1911", "bf16 instead of 32 bit", use_bf16},
     {"AP1912", "fp8 matrix products, if the loss stays stable", use_fp8},
@@ -155,6 +168,7 @@ static const variant variants[] = {
     {"AP1914", "a compiled model", use_compile},
     {"AP1915", "recompute only as far as memory needs it", free_recompute},
     {"AP1916", "the micro-batch that fits instead of a fixed one", free_micro_batch},
+    {"AP1919", "the largest global batch that costs the target less than a tenth more samples, with the learning rate raised for it", use_larger_batch},
     {"AP1917", "LoRA adapters instead of full fine-tuning, where quality allows", use_lora},
 };
 

@@ -299,6 +299,30 @@ static void test_many_chips_take_a_larger_batch_and_pay_for_it(void **state)
     done(fixed);
 }
 
+static bool advised(planned *p, const char *id)
+{
+    const ap_advice *advice;
+    size_t count = ap_search_advise(&p->search, &advice);
+    for (size_t i = 0; i < count; i++)
+        if (ap_streq(advice[i].id, id))
+            return true;
+    return false;
+}
+
+/* Epochs that are given fix the run, a batch that is given the batch. */
+static void test_a_larger_batch_is_advised_only_where_nobody_named_one(void **state)
+{
+    (void)state;
+    planned *free_batch = plan("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 8, clouds: [aws]}\n", AP_GROUP_INSTANCE);
+    planned *named = plan("model: resnet50\nglobal_batch: 256\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 8, clouds: [aws]}\n",
+                          AP_GROUP_INSTANCE);
+    assert_true(advised(free_batch, "AP1919"));
+    assert_false(advised(named, "AP1919"));
+    assert_near(free_batch->search.results[0].plan->global_batch, 256, 0);
+    done(free_batch);
+    done(named);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_own_costs_are_added_to_the_bill),
         cmocka_unit_test(test_a_large_batch_pays_in_samples),
         cmocka_unit_test(test_many_chips_take_a_larger_batch_and_pay_for_it),
+        cmocka_unit_test(test_a_larger_batch_is_advised_only_where_nobody_named_one),
         cmocka_unit_test(test_advice_saves_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
