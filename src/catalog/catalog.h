@@ -135,6 +135,7 @@ typedef struct ap_model {
     const char *layer_mix;
     double fwd_mac;                     /* multiply-accumulates, one forward pass of one sample at `input` */
     double acts;                        /* activations (elements) of one forward pass of one sample */
+    double weighted_layers;             /* convolutions and dense layers */
     const char *input;                  /* "224x224", "seq 2048" */
     const char *frozen_parts;
     /* trees and classic ML */

@@ -38,6 +38,7 @@ static const ap_field model_fields[] = {
     TEXT("layer_mix", layer_mix, "Hybrids: kinds of layers and how many of each, e.g. mamba2:24;attn:4."),
     NUM("macs", fwd_mac, AP_DIM_COUNT, 1, 1e20, "Multiply-accumulates of one forward pass of one sample, e.g. 4.11B."),
     NUM("activations", acts, AP_DIM_COUNT, 1, 1e15, "Elements that one forward pass of one sample writes, e.g. 11.1M."),
+    INT("weighted_layers", weighted_layers, 1, 1e5, "Convolutions and dense layers of a net: what kernels are launched for."),
     TEXT("input", input, "What one sample is: 224x224, seq 2048."),
     TEXT("frozen_parts", frozen_parts, "What is not trained."),
     TEXT("library", library, "Trees and classic methods: xgboost, lightgbm, scikit-learn …"),

@@ -125,7 +125,11 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
     const char *suite = ap_dl_suite(job), *stack = stack_of(job), *profile = ap_dl_profile(job);
     bool mlperf = ap_dl_is_mlperf(job);
     ap_keys_add(ret, "suite", suite);
+    if (!ap_streq(suite, "other"))
+        ap_keys_add(ret, "house", suite);
     ap_keys_add(ret, "stack", stack);
+    if (stack)
+        ap_keys_addf(ret, "stack_class", "%s|%s", stack, work_class(context));
     if (stack)
         ap_keys_addf(ret, "implementation", "%s|%s%s", profile, mlperf ? "mlperf" : stack,
                      !ap_streq(job->domain, "nlp")       ? ""

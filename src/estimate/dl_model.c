@@ -142,7 +142,8 @@ static void work_of_figures(ap_est_context *context)
     work[DL_W_MAC] = model->fwd_mac;
     work[DL_W_ACTS] = ap_or(model->acts, k[DL_conv_acts] * 1e6 * sqrt(model->fwd_mac / 1e9));
     double macts = fmin(work[DL_W_ACTS] / 1e6, 60.0);
-    work[DL_W_LAUNCH] = k[DL_conv_launch] + k[DL_conv_launch_acts] * sqrt(macts);
+    work[DL_W_LAUNCH] = ap_known(model->weighted_layers) ? k[DL_conv_launch_layer] * (model->weighted_layers + 4.0)
+                                                         : k[DL_conv_launch] + k[DL_conv_launch_acts] * sqrt(macts);
     work[DL_W_PARAMS] = ap_or(model->params, 25e6);
 }
 

@@ -7,7 +7,7 @@
 typedef struct model_spec {
     int class_index;
     double params, active_params, layers, enc_layers, dec_layers, hidden, head_dim, ffn, heads, kv_heads, vocab, experts,
-        top_k, shared_experts, expert_ffn, gmac, macts, trees, depth, leaves, tables, embedding_rows, embedding_dim, pooling;
+        top_k, shared_experts, expert_ffn, gmac, macts, weighted_layers, trees, depth, leaves, tables, embedding_rows, embedding_dim, pooling;
     signed char gated_mlp, tied_embeddings;
     const char *input, *library, *attention;
 } model_spec;
@@ -45,6 +45,7 @@ static const ap_field spec_fields[] = {
      .doc = "Billion multiply-accumulates of one forward pass of one sample."},
     {.key = "macts", .type = AP_T_NUM, .offset = OFF(macts), .min = 1e-9, .max = 1e9,
      .doc = "Million activations of one forward pass of one sample."},
+    WHOLE(weighted_layers, "Convolutions and dense layers of a net: what kernels are launched for."),
     {.key = "input", .type = AP_T_TEXT, .offset = OFF(input), .doc = "Input size, such as 224x224."},
     {.key = "attention", .type = AP_T_TEXT, .offset = OFF(attention), .doc = "mha, gqa, mqa, mla or sliding:WINDOW:RATIO."},
     {.key = "library", .type = AP_T_TEXT, .offset = OFF(library), .doc = "xgboost, lightgbm, catboost, scikit-learn."},
@@ -79,6 +80,7 @@ static void copy_spec(const model_spec *spec, ap_model *model)
     model->tied_embeddings = spec->tied_embeddings;
     model->fwd_mac = spec->gmac * 1e9;
     model->acts = spec->macts * 1e6;
+    model->weighted_layers = spec->weighted_layers;
     model->input = spec->input;
     model->attention = spec->attention;
     model->library = spec->library;

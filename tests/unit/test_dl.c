@@ -47,7 +47,7 @@ static ap_model *custom_model(const fixture *f, const char *domain, const char *
     model->id = model->family = "custom";
     model->domain = domain;
     model->arch = arch;
-    model->fwd_mac = model->acts = model->params = AP_UNKNOWN;
+    model->fwd_mac = model->acts = model->params = model->weighted_layers = AP_UNKNOWN;
     return model;
 }
 
@@ -129,6 +129,28 @@ static void the_slower_of_arithmetic_and_traffic_counts_at_a_large_norm(void **s
     ap_estimate estimate = run_plain(&context, 10.0);
     assert_near(estimate.step_s, 6.0 * 10e9 * 10.0 / 1e14, 1e-6);
     assert_int_equal(estimate.bottleneck, AP_BOUND_COMPUTE);
+}
+
+static void a_small_batch_waits_for_the_launches_of_every_layer(void **state)
+{
+    const fixture *f = *state;
+    ap_model *model = custom_model(f, "vision", "cnn");
+    model->fwd_mac = 1e9;
+    model->acts = 1e6;
+    model->params = 1e6;
+    ap_case job = job_of(f, model, 1.0);
+    ap_est_context context;
+    begin_plain(f, &job, &context);
+    context.consts[DL_roofline_norm] = 40.0;
+    context.consts[DL_launch] = 2.0;
+    context.consts[DL_conv_launch] = 1e-3;
+    context.consts[DL_conv_launch_acts] = 3e-3;
+    context.consts[DL_conv_launch_layer] = 1e-4;
+    double arithmetic = 6.0 * 1e9 * 8.0 / 1e14;
+    /* Layers not counted: 2 x (1 ms + 3 ms x sqrt(1)); 46 layers and 4 for input and loss: 2 x 50 x 0.1 ms. */
+    assert_near(run_plain(&context, 8.0).step_s, arithmetic + 8e-3, 1e-6);
+    model->weighted_layers = 46.0;
+    assert_near(run_plain(&context, 8.0).step_s, arithmetic + 10e-3, 1e-6);
 }
 
 static void an_encoder_follows_from_its_shape(void **state)
@@ -269,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_convolution_net_costs_three_forward_passes),
         cmocka_unit_test(the_slower_of_arithmetic_and_traffic_counts_at_a_large_norm),
+        cmocka_unit_test(a_small_batch_waits_for_the_launches_of_every_layer),
         cmocka_unit_test(an_encoder_follows_from_its_shape),
         cmocka_unit_test(gradients_cross_a_ring),
         cmocka_unit_test(tables_of_a_recommender_are_sharded_and_exchanged),
