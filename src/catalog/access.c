@@ -27,6 +27,7 @@ const ap_access ap_accesses[AP_KIND_COUNT] = {
     [AP_KIND_IMAGES] = {"images", "image", NO, OF(ap_image, id), NO, NO, NO, OF(ap_image, from), OF(ap_image, pos)},
     [AP_KIND_STACKS] = {"stacks", "stack", NO, OF(ap_stack, id), NO, OF(ap_stack, aliases), NO, OF(ap_stack, from),
                         OF(ap_stack, pos)},
+    [AP_KIND_SUITES] = {"suites", "suite", NO, OF(ap_suite, id), NO, NO, NO, OF(ap_suite, from), OF(ap_suite, pos)},
 };
 /* clang-format on */
 

@@ -215,6 +215,25 @@ typedef struct ap_stack { /* training software whose speed differs enough to hav
     ap_pos pos;
 } ap_stack;
 
+/* Settings of a published benchmark that its result tables leave out: they stand in its scripts. */
+typedef struct ap_suite_run {
+    const char *model, *dataset, *task, *precision; /* which rows; NULL = any. fp32 serves tf32 rows too */
+    double micro_batch, global_batch, seq_len;      /* per data-parallel rank; of all chips */
+    const char *date;                               /* of the software */
+    signed char compile;
+    const char *ran_precision; /* what a slip in the script made of the named precision … */
+    double ran_chips;          /* … and of the number of chips */
+} ap_suite_run;
+
+typedef struct ap_suite { /* the runs of a benchmark on one machine */
+    const char *id, *rows_from, *chip; /* rows_from: how the source of its rows begins; chip NULL = any */
+    double chips;                      /* NaN = any number */
+    const char *date;
+    AP_LIST(ap_suite_run) runs;
+    ap_provenance from;
+    ap_pos pos;
+} ap_suite;
+
 typedef struct ap_catalog {
     ap_arena *arena;
     const char *version;      /* content hash or release */
@@ -230,6 +249,7 @@ typedef struct ap_catalog {
     AP_LIST(ap_rig) rigs;
     AP_LIST(ap_image) images;
     AP_LIST(ap_stack) stacks;
+    AP_LIST(ap_suite) suites;
     struct ap_catalog_index *index; /* private: hashes by id and alias */
 } ap_catalog;
 

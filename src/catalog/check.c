@@ -138,6 +138,14 @@ static void check_rig(const ap_catalog *catalog, const ap_rig *rig, ap_diags *di
         ap_diag_add(diags, AP_ERROR, 724, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
 }
 
+static void check_suite(const ap_catalog *catalog, const ap_suite *suite, ap_diags *diags)
+{
+    check_reference(catalog, AP_KIND_SUITES, suite, (reference){"chip", AP_KIND_CHIPS, suite->chip}, diags);
+    for (size_t i = 0; i < suite->runs.count; i++)
+        check_reference(catalog, AP_KIND_SUITES, suite, (reference){"model", AP_KIND_MODELS, suite->runs.items[i].model},
+                        diags);
+}
+
 static void check_own_fields(const ap_catalog *catalog, int kind, const void *record, ap_diags *diags)
 {
     switch (kind) {
@@ -163,6 +171,9 @@ static void check_own_fields(const ap_catalog *catalog, int kind, const void *re
         break;
     case AP_KIND_RIGS:
         check_rig(catalog, record, diags);
+        break;
+    case AP_KIND_SUITES:
+        check_suite(catalog, record, diags);
         break;
     default:
         break;

@@ -31,6 +31,7 @@ enum {
     AP_KIND_RIGS,
     AP_KIND_IMAGES,
     AP_KIND_STACKS,
+    AP_KIND_SUITES,
     AP_KIND_COUNT
 };
 extern const ap_access ap_accesses[AP_KIND_COUNT]; /* by the enum above, whatever the order of ap_catalog_kinds */

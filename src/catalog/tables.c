@@ -210,6 +210,6 @@ const ap_catalog_kind ap_catalog_kinds[] = {
     KIND(chips, ap_chip_object),       KIND(names, ap_name_object),     KIND(instances, ap_instance_object),
     KIND(clouds, ap_cloud_object),     KIND(regions, ap_region_object), KIND(models, ap_model_object),
     KIND(datasets, ap_dataset_object), KIND(recipes, ap_recipe_object), KIND(rigs, ap_rig_object),
-    KIND(images, ap_image_object),     KIND(stacks, ap_stack_object),
+    KIND(images, ap_image_object),     KIND(stacks, ap_stack_object),   KIND(suites, ap_suite_object),
 };
 const size_t ap_catalog_kind_count = sizeof ap_catalog_kinds / sizeof *ap_catalog_kinds;

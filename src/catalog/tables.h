@@ -6,10 +6,10 @@
 
 extern const ap_object ap_chip_object, ap_name_object, ap_instance_object, ap_price_object, ap_cloud_object,
     ap_region_object, ap_model_object, ap_dataset_object, ap_recipe_object, ap_rig_object, ap_image_object,
-    ap_stack_object;
+    ap_stack_object, ap_suite_object;
 
 /* A catalog file is one mapping with exactly one of the list keys (chips:, names:, instances:, clouds:, regions:,
- * models:, datasets:, recipes:, rigs:, images:, stacks:) and file-level defaults of `source`, `as_of`, `confidence`,
+ * models:, datasets:, recipes:, rigs:, images:, stacks:, suites:) and file-level defaults of `source`, `as_of`, `confidence`,
  * and for instances `cloud`, `market`. */
 typedef struct ap_catalog_kind {
     const char *key;           /* "chips" */

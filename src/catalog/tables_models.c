@@ -1,4 +1,5 @@
-/* Field tables of what is trained and with what: models, data sets, recipes, rigs, images, stacks. The rules of a
+/* Field tables of what is trained and with what: models, data sets, recipes, rigs, images, stacks,
+ * suites. The rules of a
  * catalog file are in tables.c. Model keys are those of a workload's `model:` mapping where both have the fact. */
 #include "catalog/table_rows.h"
 
@@ -183,3 +184,35 @@ static const ap_field stack_fields[] = {
 #undef S
 const ap_object ap_stack_object = {"stack", "Training software with a speed of its own.", sizeof(ap_stack),
                                    AP_FIELDS_OF(stack_fields), NULL};
+
+#define S ap_suite_run
+static const ap_field suite_run_fields[] = {
+    REF("model", model, "Rows of this model; any if absent."),
+    REF("dataset", dataset, "Rows of this data set; any if absent."),
+    TEXT("task", task, "Rows of this task (train, finetune, lora …); any if absent."),
+    TEXT("precision", precision, "Rows of this precision; fp32 serves tf32 too; any if absent."),
+    NUM("micro_batch", micro_batch, AP_DIM_NONE, 0.001, 1e9, "Samples or sequences of one chip in a step."),
+    NUM("global_batch", global_batch, AP_DIM_NONE, 1, 1e10, "Samples or sequences of all chips in a step."),
+    INT("seq_len", seq_len, 1, 1e9, "Sequence length; it stands over a row's, which the tables do not print."),
+    TEXT("date", date, "Age of the software, YYYY[-MM]."),
+    BOOL("compile", compile, "Whether the model was compiled."),
+    TEXT("ran_precision", ran_precision, "Precision that a slip in the script really ran in."),
+    NUM("ran_chips", ran_chips, AP_DIM_NONE, 1, 1e6, "Chips that a slip in the script really used."),
+};
+#undef S
+static const ap_object suite_run_object = {"suite_run", "Settings of one run.", sizeof(ap_suite_run),
+                                           AP_FIELDS_OF(suite_run_fields), NULL};
+
+#define S ap_suite
+static const ap_field suite_fields[] = {
+    ID("id", id, "Unique id: benchmark and machine."),
+    NEED("rows_from", rows_from, "How the source of the benchmark's measurement rows begins."),
+    REF("chip", chip, "Chip id; any if absent."),
+    NUM("chips", chips, AP_DIM_NONE, 1, 1e6, "Chips of the machine; any number if absent."),
+    TEXT("date", date, "Age of the software, YYYY[-MM]."),
+    {"runs", AP_T_OBJECTS, offsetof(S, runs), 0, AP_DIM_NONE, 0, 0, NULL, &suite_run_object, "Settings by run."},
+    PROVENANCE,
+};
+#undef S
+const ap_object ap_suite_object = {"suite", "Settings of a published benchmark that its tables leave out.",
+                                   sizeof(ap_suite), AP_FIELDS_OF(suite_fields), NULL};

@@ -39,7 +39,8 @@ static ap_value *describe_catalog(ap_arena *arena, const ap_catalog *catalog)
         {"clouds", catalog->clouds.count},     {"regions", catalog->regions.count},
         {"models", catalog->models.count},     {"datasets", catalog->datasets.count},
         {"recipes", catalog->recipes.count},   {"rigs", catalog->rigs.count},
-        {"images", catalog->images.count},     {"stacks", catalog->stacks.count}};
+        {"images", catalog->images.count},     {"stacks", catalog->stacks.count},
+        {"suites", catalog->suites.count}};
     ap_value_put(arena, map, "version", ap_value_text(arena, catalog->version));
     ap_value_put(arena, map, "prices_as_of", ap_value_text(arena, catalog->prices_as_of));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

@@ -16,7 +16,7 @@ static ap_status unknown_kind(ap_cli *cli, const char *kind)
         ap_suggest_offer(&suggest, ap_catalog_kinds[i].key);
     ap_suggest_offer(&suggest, "rules");
     const char *hint = ap_suggest_text(&suggest, cli->arena);
-    return ap_cli_usage(cli, 308, hint ? hint : "chips, instances, clouds, regions, models, datasets, recipes, rigs, rules, images, stacks",
+    return ap_cli_usage(cli, 308, hint ? hint : "chips, instances, clouds, regions, models, datasets, recipes, rigs, rules, images, stacks, suites",
                         "unknown kind \"%s\"", kind);
 }
 
@@ -102,7 +102,7 @@ static ap_status run_show(ap_cli *cli)
     return ap_cli_usage(cli, 303, ap_catalog_suggest(catalog, singular, name, cli->arena), "unknown %s \"%s\"", singular, name);
 }
 
-#define KINDS "chips instances clouds regions models datasets recipes rigs rules images stacks names"
+#define KINDS "chips instances clouds regions models datasets recipes rigs rules images stacks suites names"
 static const ap_example list_examples[] = {
     {"list chips --kind gpu --memory 40GB..", "GPUs with at least 40 GB"},
     {"list instances --cloud aws --chip h100-sxm5-80gb --sort on_demand_usd_per_h", "where an H100 costs least at AWS"},

@@ -60,7 +60,7 @@ static const section sections[] = {
     /* catalog records and their file-level defaults */
     {"chips", NO_PLACE}, {"names", NO_PLACE}, {"instances", NO_PLACE}, {"clouds", NO_PLACE}, {"regions", NO_PLACE},
     {"models", NO_PLACE}, {"datasets", NO_PLACE}, {"recipes", NO_PLACE}, {"rigs", NO_PLACE}, {"images", NO_PLACE},
-    {"stacks", NO_PLACE}, {"rules", NO_PLACE}, {"source", NO_PLACE}, {"as_of", NO_PLACE}, {"confidence", NO_PLACE},
+    {"stacks", NO_PLACE}, {"suites", NO_PLACE}, {"rules", NO_PLACE}, {"source", NO_PLACE}, {"as_of", NO_PLACE}, {"confidence", NO_PLACE},
     {"cloud", NO_PLACE}, {"market", NO_PLACE}, {"calibration", NO_PLACE},
 };
 enum { SECTION_COUNT = sizeof sections / sizeof *sections };

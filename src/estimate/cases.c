@@ -398,6 +398,7 @@ static void read_row(const reader *r, ap_measure *m)
     read_software(r, m);
     read_run(r, m);
     read_layout(r, &m->layout);
+    ap_cases_fill_from_suites(r->catalog, m);
     if (m->metric < 0)
         m->skip = "the metric is unknown";
     else if (ap_streq(m->domain, "dataload"))

@@ -43,4 +43,9 @@ double ap_cases_pixels(const char *input);
 /* Repository, paper or MLPerf round of a source text. */
 const char *ap_cases_family(const char *source, ap_arena *arena);
 
+/* Fills what a row leaves open from the catalog's suites: settings that the benchmark's scripts hold and its tables do not
+ * print (batches, the sequence length, the age of the software). A machine of the benchmark with another number of the
+ * same chips serves where the row's own is not there. Needs the row's source, model, machine and precision. */
+void ap_cases_fill_from_suites(const ap_catalog *catalog, ap_measure *measure);
+
 #endif
