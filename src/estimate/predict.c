@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 
+#define FULL_CARD 0.95
 #define GIB 1073741824.0
 
 ap_quantity ap_metric_quantity(int metric)
@@ -69,7 +70,8 @@ double ap_predict_metric(const ap_est_context *context, const ap_estimate *estim
         value = estimate->step_s;
         break;
     case AP_METRIC_PEAK_MEM_GIB:
-        value = estimate->peak_bytes / GIB;
+        /* A run that was measured did fit: what the allocator leaves free of a full card is a few per cent. */
+        value = fmin(estimate->peak_bytes, FULL_CARD * ap_or(estimate->capacity_bytes, INFINITY)) / GIB;
         break;
     default:
         value = run_metric(context, estimate, measure->metric);

@@ -77,6 +77,9 @@ static found_record find(const ap_catalog *catalog, const char *kind, const char
         const ap_image *image = ap_catalog_find_image(catalog, name);
         return RECORD(ap_image_object, image);
     }
+    for (size_t i = 0; ap_streq(kind, "suites") && i < catalog->suites.count; i++)
+        if (ap_streq(catalog->suites.items[i].id, name))
+            return RECORD(ap_suite_object, &catalog->suites.items[i]);
     for (size_t i = 0; ap_streq(kind, "recipes") && i < catalog->recipes.count; i++)
         if (ap_streq(catalog->recipes.items[i].id, name))
             return RECORD(ap_recipe_object, &catalog->recipes.items[i]);

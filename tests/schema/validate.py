@@ -39,7 +39,7 @@ ANSWERS = [
     ("record", ["show", "instances", "aws/p5.48xlarge"]),
 ]
 ANSWERS += [(kind, ["list", kind, "-n", "0"]) for kind in
-            "chips instances clouds regions models datasets recipes rigs rules images stacks".split()]
+            "chips instances clouds regions models datasets recipes rigs rules images stacks suites".split()]
 JOB = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=1:00:00\ntorchrun --nproc_per_node=4 train.py\n"
 
 

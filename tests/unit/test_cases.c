@@ -111,6 +111,33 @@ static void rows_that_cannot_be_judged_say_why(void **state)
     assert_non_null(testing_find(&f->diags, 901));
 }
 
+#define LAMBDA "lambdal/deeplearning-benchmark: pytorch/results/machine/PyTorch_task/"
+
+/* Expected values: config_pytorch_{8xV100,4xV100,8xA100_80GB_SXM4,2x2080Ti,A40}.sh of the repository. */
+static void what_a_benchmarks_tables_leave_out_comes_from_its_scripts(void **state)
+{
+    fixture *f = *state;
+    ap_measures m = parse(f, "model,chip,chips,precision,seq_len,micro_batch,metric,source\n"
+                             "gnmt,v100-sxm2-32gb,8,fp32,,,tokens_per_s," LAMBDA "\n"
+                             "ncf,v100-sxm2-32gb,4,fp16,,,samples_per_s," LAMBDA "\n"
+                             "transformer-xl-large,a100-sxm4-80gb,8,tf32,384,,tokens_per_s," LAMBDA "\n"
+                             "bert-large,rtx-2080-ti,2,fp16,384,,samples_per_s," LAMBDA "\n"
+                             "gnmt,v100-sxm2-32gb,8,fp32,,64,tokens_per_s," LAMBDA "\n"
+                             "ncf,a40,3,fp32,,,samples_per_s," LAMBDA "\n"
+                             "gnmt,v100-sxm2-32gb,8,fp32,,,tokens_per_s,elsewhere\n");
+    assert_same(m.items[0].layout.micro_batch, 372);
+    assert_same(m.items[1].job.global_batch, 22278184);
+    assert_true(isnan(m.items[1].layout.micro_batch));
+    assert_same(m.items[2].job.global_batch, 182); /* the script of fp32 is what tf32 rows ran */
+    assert_same(m.items[2].job.seq_len, 256);      /* and its length stands over the row's */
+    assert_same(m.items[3].layout.micro_batch, 2); /* its script's arguments are shifted by one */
+    assert_int_equal(m.items[3].job.precision, AP_PREC_FP32);
+    assert_same(m.items[3].job.chips, 1);
+    assert_same(m.items[4].layout.micro_batch, 64); /* what the row has stays */
+    assert_near(m.items[5].job.global_batch, 15e6, 1e-12); /* from two or four cards: 5 million each */
+    assert_true(isnan(m.items[6].layout.micro_batch));
+}
+
 static void a_file_without_the_columns_is_no_measurement_table(void **state)
 {
     fixture *f = *state;
@@ -190,6 +217,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_rows_shape_beats_the_profile, setup, teardown),
         cmocka_unit_test_setup_teardown(storage_formats_of_a_frozen_base_are_not_arithmetic, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_that_cannot_be_judged_say_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_benchmarks_tables_leave_out_comes_from_its_scripts, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_without_the_columns_is_no_measurement_table, setup, teardown),
         cmocka_unit_test_setup_teardown(dates, setup, teardown),
         cmocka_unit_test_setup_teardown(networks, setup, teardown),

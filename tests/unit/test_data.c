@@ -88,6 +88,7 @@ static void every_fact_says_where_it_came_from(void **state)
     EVERY(rigs, id);
     EVERY(images, id);
     EVERY(stacks, id);
+    EVERY(suites, id);
 }
 
 static void every_price_has_source_and_date(void **state)
