@@ -167,12 +167,12 @@ static const ap_model *row_model(const reader *r, const char *name)
     if ((text = text_at(r, C_arch)))
         model->arch = text;
     const char *input = text_at(r, C_input);
-    /* Work per sample of the profile is for the profile's input; another input makes it unknown unless the row has it. */
-    if (input && model->input && strcmp(input, model->input) != 0 && strchr(input, 'x') && strchr(model->input, 'x') &&
-        input[0] >= '0' && input[0] <= '9' && !strpbrk(input, " (")) {
-        double per_pixel = ap_cases_pixels(input) / ap_cases_pixels(model->input);
-        model->fwd_mac *= per_pixel;
-        model->acts *= per_pixel;
+    /* Work per sample of the profile is for the profile's input; it grows with the size of the row's. */
+    double pixels = input ? ap_cases_pixels(input) : AP_UNKNOWN;
+    double own = model->input ? ap_cases_pixels(model->input) : AP_UNKNOWN;
+    if (ap_known(pixels) && ap_known(own)) {
+        model->fwd_mac *= pixels / own;
+        model->acts *= pixels / own;
     }
     merge_shape(r, model);
     if (!model->domain)

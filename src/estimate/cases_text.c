@@ -13,6 +13,8 @@ double ap_cases_pixels(const char *input)
 {
     char *end = NULL;
     double pixels = strtod(input, &end);
+    if (!end || *end != 'x') /* a lone number is no size */
+        return AP_UNKNOWN;
     while (end && *end == 'x') {
         char *start = end + 1;
         double side = strtod(start, &end);

@@ -147,6 +147,15 @@ static void work_of_figures(ap_est_context *context)
     work[DL_W_PARAMS] = ap_or(model->params, 25e6);
 }
 
+/* Work and activations of one sample of the model itself: of another variant under its name they say nothing, and a
+ * profile with units counts something smaller than a sample. */
+static bool has_own_figures(const ap_est_context *context)
+{
+    const ap_model *model = context->job.model;
+    return ap_known(model->fwd_mac) && model->fwd_mac > 0.0 && ap_known(model->acts) &&
+           context->consts[DL_profile_units] < 1.5 && ap_streq(ap_dl_profile(&context->job), model->id);
+}
+
 /* Translation and speech recipes count a batch in sentences or clips, or in tokens or audio samples: then one chip's is
  * in the thousands. */
 static double units_of_profile(const ap_est_context *context)
@@ -166,6 +175,10 @@ static void work_of_profile(ap_est_context *context)
     double *work = context->work;
     work[DL_W_MAC] = k[DL_profile_mac] * 1e9;
     work[DL_W_ACTS] = k[DL_profile_acts] * 1e6;
+    if (has_own_figures(context)) { /* they also follow the size of the input */
+        work[DL_W_MAC] = model->fwd_mac;
+        work[DL_W_ACTS] = model->acts;
+    }
     work[DL_W_UNITS] = units_of_profile(context);
     work[DL_W_LAUNCH] = k[DL_profile_launch];
     work[DL_W_PARAMS] = ap_or(model->params, k[DL_profile_params] * 1e6);
