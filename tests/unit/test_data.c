@@ -41,7 +41,7 @@ static void nothing_was_lost(void **state)
     (void)state;
     assert_true(catalog->chips.count >= 532);
     assert_true(catalog->names.count >= 872);
-    assert_int_equal(catalog->models.count, 1597);
+    assert_true(catalog->models.count >= 1597);
     assert_int_equal(catalog->datasets.count, 285);
     assert_int_equal(catalog->recipes.count, 219);
     size_t prices = 0;
