@@ -218,6 +218,7 @@ typedef struct ap_stack { /* training software whose speed differs enough to hav
 /* Settings of a published benchmark that its result tables leave out: they stand in its scripts. */
 typedef struct ap_suite_run {
     const char *model, *dataset, *task, *precision; /* which rows; NULL = any. fp32 serves tf32 rows too */
+    double of_seq_len;                              /* rows of this length; NaN = any */
     double micro_batch, global_batch, seq_len;      /* per data-parallel rank; of all chips */
     const char *date;                               /* of the software */
     signed char compile;

@@ -191,6 +191,7 @@ static const ap_field suite_run_fields[] = {
     REF("dataset", dataset, "Rows of this data set; any if absent."),
     TEXT("task", task, "Rows of this task (train, finetune, lora …); any if absent."),
     TEXT("precision", precision, "Rows of this precision; fp32 serves tf32 too; any if absent."),
+    INT("of_seq_len", of_seq_len, 1, 1e9, "Rows of this sequence length; any if absent."),
     NUM("micro_batch", micro_batch, AP_DIM_NONE, 0.001, 1e9, "Samples or sequences of one chip in a step."),
     NUM("global_batch", global_batch, AP_DIM_NONE, 1, 1e10, "Samples or sequences of all chips in a step."),
     INT("seq_len", seq_len, 1, 1e9, "Sequence length; it stands over a row's, which the tables do not print."),

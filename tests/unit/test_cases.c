@@ -113,6 +113,8 @@ static void rows_that_cannot_be_judged_say_why(void **state)
 
 #define LAMBDA "lambdal/deeplearning-benchmark: pytorch/results/machine/PyTorch_task/"
 
+#define HABANA "\"huggingface/optimum-habana: tests/baselines/fixture/tests/test_examples.json key "
+
 /* Expected values: config_pytorch_{8xV100,4xV100,8xA100_80GB_SXM4,2x2080Ti,A40}.sh of the repository. */
 static void what_a_benchmarks_tables_leave_out_comes_from_its_scripts(void **state)
 {
@@ -124,7 +126,9 @@ static void what_a_benchmarks_tables_leave_out_comes_from_its_scripts(void **sta
                              "bert-large,rtx-2080-ti,2,fp16,384,,samples_per_s," LAMBDA "\n"
                              "gnmt,v100-sxm2-32gb,8,fp32,,64,tokens_per_s," LAMBDA "\n"
                              "ncf,a40,3,fp32,,,samples_per_s," LAMBDA "\n"
-                             "gnmt,v100-sxm2-32gb,8,fp32,,,tokens_per_s,elsewhere\n");
+                             "gnmt,v100-sxm2-32gb,8,fp32,,,tokens_per_s,elsewhere\n"
+                             "llama-7b,gaudi2,8,bf16,,,samples_per_s," HABANA "\"\"test_run_lora_clm_llama-7b_multi_card\"\"\"\n"
+                             "bert-large,gaudi1,1,bf16,128,,tokens_per_s,huggingface/optimum-habana tests/baselines/x\n");
     assert_same(m.items[0].layout.micro_batch, 372);
     assert_same(m.items[1].job.global_batch, 22278184);
     assert_true(isnan(m.items[1].layout.micro_batch));
@@ -136,6 +140,10 @@ static void what_a_benchmarks_tables_leave_out_comes_from_its_scripts(void **sta
     assert_same(m.items[4].layout.micro_batch, 64); /* what the row has stays */
     assert_near(m.items[5].job.global_batch, 15e6, 1e-12); /* from two or four cards: 5 million each */
     assert_true(isnan(m.items[6].layout.micro_batch));
+    assert_same(m.items[7].layout.micro_batch, 8); /* llama_7b.json: 8 a card, gathered over 2 steps, length 512 */
+    assert_same(m.items[7].job.global_batch, 128);
+    assert_same(m.items[7].job.seq_len, 512);
+    assert_same(m.items[8].layout.micro_batch, 32); /* MRPC at 128; SQuAD at 384 has 24 */
 }
 
 static void a_file_without_the_columns_is_no_measurement_table(void **state)
