@@ -67,7 +67,7 @@ double ap_chip_peak(const ap_chip *chip, ap_precision precision)
     case AP_PREC_FP64:
         return peak->fp64;
     case AP_PREC_FP32:
-        return chip->kind == AP_CHIP_TPU ? first_known(peak->fp32, peak->bf16) : peak->fp32;
+        return chip->kind == AP_CHIP_TPU ? first_known(peak->fp32, peak->bf16) : first_known(peak->fp32_matrix, peak->fp32);
     case AP_PREC_TF32:
         return peak->tf32;
     case AP_PREC_FP16:

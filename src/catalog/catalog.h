@@ -28,7 +28,7 @@ typedef struct ap_provenance {
 } ap_provenance;
 
 typedef struct ap_peaks { /* dense, FLOP/s (OP/s for int8); 16-bit with fp32 accumulation */
-    double fp64, fp32, tf32, fp16, bf16, fp8, fp4, int8, fp16_acc16;
+    double fp64, fp32, tf32, fp16, bf16, fp8, fp4, int8, fp16_acc16, fp32_matrix;
 } ap_peaks;
 
 typedef struct ap_chip {

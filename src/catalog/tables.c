@@ -37,6 +37,7 @@ static const ap_field peak_fields[] = {
     PEAK("fp8", fp8, "Matrix units, fp8, dense."),
     PEAK("fp4", fp4, "Matrix units, fp4 (nvfp4, mxfp4), dense."),
     PEAK("int8", int8, "Matrix units, int8, dense, e.g. 1979TOPS."),
+    PEAK("fp32_matrix", fp32_matrix, "Matrix units, single precision, where they have it (CDNA)."),
     PEAK("fp16_acc16", fp16_acc16, "fp16 with fp16 accumulation where that is faster (GeForce)."),
 };
 static const ap_object peak_object = {"peak", "Dense peak rates; absent = no such units or unknown.",

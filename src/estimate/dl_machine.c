@@ -32,8 +32,9 @@ static double best_16(const ap_chip *chip)
 
 static double peak_fp32(const ap_chip *chip)
 {
-    if (ap_known(chip->peak.fp32))
-        return chip->peak.fp32;
+    double products = ap_chip_peak(chip, AP_PREC_FP32);
+    if (ap_known(products))
+        return products;
     double wide = best_16(chip);
     return wide > 0.0 ? wide / 8.0 : 1e12; /* no vector figure published: an eighth of the matrix units */
 }

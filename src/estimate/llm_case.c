@@ -225,7 +225,7 @@ static void prepare_rates(const ap_est_context *c, ap_llm_facts *f)
     const ap_case *job = &c->job;
     const ap_chip *chip = job->chip;
     const double *k = c->consts;
-    double peak32 = first_known(chip->peak.fp32, fmax(first_known(chip->peak.bf16, chip->peak.fp16, 0) / 4, 0), 0);
+    double peak32 = first_known(ap_chip_peak(chip, AP_PREC_FP32), fmax(first_known(chip->peak.bf16, chip->peak.fp16, 0) / 4, 0), 0);
     double half = fmax(fmax(first_known(chip->peak.bf16, 0, 0), first_known(chip->peak.fp16, 0, 0)), peak32);
     double ceiling = first_known(chip->matmul_ceiling_16, k[LLM_ceiling_16], 0);
     double ceiling8 = first_known(chip->matmul_ceiling_8, k[LLM_ceiling_8], 0);

@@ -177,7 +177,8 @@ static const ap_chip *share_of_cpu(const ap_hardware *hw, ap_engine engine, ap_a
     ap_chip *slice = AP_NEW(arena, ap_chip);
     *slice = *hw->chip;
     double *const peaks[] = {&slice->peak.fp64, &slice->peak.fp32, &slice->peak.tf32, &slice->peak.fp16,
-                             &slice->peak.bf16, &slice->peak.fp8,  &slice->peak.fp4,  &slice->peak.int8};
+                             &slice->peak.bf16, &slice->peak.fp8,  &slice->peak.fp4,  &slice->peak.int8,
+                             &slice->peak.fp32_matrix};
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
         *peaks[i] *= share;
     slice->tdp_w *= share;
