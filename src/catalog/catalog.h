@@ -230,6 +230,7 @@ typedef struct ap_suite { /* the runs of a benchmark on one machine */
     const char *id, *rows_from, *chip; /* rows_from: how the source of its rows begins; chip NULL = any */
     double chips;                      /* NaN = any number */
     const char *date;
+    signed char fills_card;            /* 1: batches are as large as the card holds */
     AP_LIST(ap_suite_run) runs;
     ap_provenance from;
     ap_pos pos;

@@ -211,6 +211,7 @@ static const ap_field suite_fields[] = {
     REF("chip", chip, "Chip id; any if absent."),
     NUM("chips", chips, AP_DIM_NONE, 1, 1e6, "Chips of the machine; any number if absent."),
     TEXT("date", date, "Age of the software, YYYY[-MM]."),
+    BOOL("fills_card", fills_card, "The scripts choose each batch as large as the card holds."),
     {"runs", AP_T_OBJECTS, offsetof(S, runs), 0, AP_DIM_NONE, 0, 0, NULL, &suite_run_object, "Settings by run."},
     PROVENANCE,
 };

@@ -64,6 +64,7 @@ static void fill_batch(const pick *from, ap_measure *m)
     m->layout.micro_batch = run->micro_batch;
     if (ap_known(run->global_batch))
         m->job.global_batch = run->global_batch * m->job.chips / ap_or(from->suite->chips, m->job.chips);
+    m->job.fills_card = from->suite->fills_card == 1;
 }
 
 void ap_cases_fill_from_suites(const ap_catalog *catalog, ap_measure *measure)

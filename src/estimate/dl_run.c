@@ -64,7 +64,7 @@ double ap_dl_predict(const ap_est_context *context, const ap_estimate *estimate,
         double full = k[DL_mem_full] * work[DL_W_CAPACITY], need = estimate->peak_bytes;
         bool lambda = ap_streq(ap_dl_suite(&context->job), "lambda");
         if (lambda)
-            need = ap_known(context->job.global_batch) ? fmin(full, need * k[DL_mem_margin]) : full;
+            need = ap_known(context->job.global_batch) && !context->job.fills_card ? fmin(full, need * k[DL_mem_margin]) : full;
         return fmin(need, 1.05 * work[DL_W_CAPACITY]) / 1073741824.0;
     }
     (void)unit;

@@ -43,6 +43,7 @@ typedef struct ap_case {
     double date;                /* decimal year of the software, NaN = current */
     const char *unit;           /* what the row counts as a sample ("images" "tokens" "output mels"), NULL = the model's */
     const char *suite;          /* publication with conventions of its own: "mlperf" "lambda", or NULL */
+    bool fills_card;            /* a benchmark that chose its batch to fill the memory */
     int channels_last;          /* memory layout of image tensors: 1 NHWC, 0 NCHW, -1 unknown (a row: from the name of its result file) */
     /* machine */
     const ap_chip *chip;        /* never NULL */

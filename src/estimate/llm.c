@@ -132,7 +132,7 @@ static void llm_run(const ap_est_context *c, const ap_layout *layout, ap_estimat
     ret->bottleneck = bottleneck(&time);
     ret->capacity_bytes = f->memory;
     ret->peak_bytes = memory.total;
-    if (plan.micro_guessed && f->benchmark > 0) /* M-17: the batch was chosen to fill the card */
+    if ((plan.micro_guessed && f->benchmark > 0) || c->job.fills_card) /* M-17: the batch was chosen to fill the card */
         ret->peak_bytes = c->consts[LLM_mem_fill] * f->memory;
     ret->host_bytes = memory.host;
     ret->verdict = memory.total > 0.97 * f->memory   ? AP_DOES_NOT_FIT
