@@ -207,6 +207,7 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
         {"mfu", !failed && ap_known(est->mfu), failed ? failed : "not a matter of matrix units"},
         {"flop_per_step", !failed && ap_known(est->flop_per_step), failed ? failed : "the work is not counted in operations"},
         {"time_h", runs, run},
+        {"run", ap_known(plan->run.hours_p50), run},
         {"cost_usd", ap_known(result->cost_p50), !runs ? run : "no price known"},
         {"energy_kwh", ap_known(result->energy_kwh), power},
         {"co2_kg", ap_known(result->co2_kg), ap_known(result->energy_kwh) ? "carbon intensity of the place is unknown" : power},
