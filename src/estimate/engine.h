@@ -92,6 +92,9 @@ void ap_est_assume(ap_est_context *context, const char *name, double value);    
 void ap_run_assume(ap_estimate *estimate, const char *name, double value);       /* in run() */
 void ap_est_term(ap_estimate *estimate, const char *formula, const char *name, double seconds);
 void ap_est_memory(ap_estimate *estimate, const char *formula, const char *name, double bytes);
+/* Cores' worth of work that threads do on processors of `cores` cores: the second thread of a core adds `second` of one.
+ * More than two threads a core mean more sockets. */
+double ap_est_busy_cores(double threads, double cores, double second);
 /* Was this case's key of the level among the fitted rows (of the calibration in use)? */
 bool ap_est_seen(const ap_est_context *context, const char *level);
 

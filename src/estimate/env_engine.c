@@ -7,11 +7,11 @@
 #include "base/str.h"
 #include "estimate/engine.h"
 
-#define ENV_CONSTS(X)   X(rate) X(thread_power) X(learner) X(mem_base) X(mem_thread)
+#define ENV_CONSTS(X)   X(rate) X(thread_power) X(second_thread) X(learner) X(mem_base) X(mem_thread)
 #define AP_ENV_ENUM(id) ENV_##id,
 enum { ENV_CONSTS(AP_ENV_ENUM) ENV_CONST_COUNT };
 static const char *const ids[] = {ENV_CONSTS(AP_CONST_ID) NULL};
-enum { ENV_W_THREADS, ENV_W_LEARNS, ENV_W_PEAK, ENV_W_RATE, ENV_W_LEARN_S };
+enum { ENV_W_THREADS, ENV_W_CORES, ENV_W_LEARNS, ENV_W_PEAK, ENV_W_RATE, ENV_W_LEARN_S };
 
 static void complete(ap_est_context *context)
 {
@@ -28,6 +28,8 @@ static void complete(ap_est_context *context)
     if (ap_streq(job->stack, "for-loop"))
         threads = 1.0;
     context->work[ENV_W_THREADS] = fmax(threads, 1.0);
+    context->work[ENV_W_CORES] = chip->kind == AP_CHIP_CPU ? ap_or(chip->cpu.cores, 16.0) * job->chips
+                                                           : fmax(threads / 2.0, 1.0);
     context->work[ENV_W_LEARNS] = ap_starts_with(job->model->id, "env-") ? 0.0 : 1.0;
     context->work[ENV_W_PEAK] = ap_or(chip->peak.fp32, 1e12) * job->chips;
     if (context->work[ENV_W_LEARNS] > 0.0) {
@@ -58,7 +60,8 @@ static void prepare(ap_est_context *context)
     const double *k = context->consts;
     double *work = context->work;
     const ap_model *model = context->job.model;
-    work[ENV_W_RATE] = k[ENV_rate] * pow(work[ENV_W_THREADS], k[ENV_thread_power]);
+    double busy = ap_est_busy_cores(work[ENV_W_THREADS], work[ENV_W_CORES], k[ENV_second_thread]);
+    work[ENV_W_RATE] = k[ENV_rate] * pow(busy, k[ENV_thread_power]);
     /* M-87: the learner sees each frame a few times; small networks are bound by launches, not arithmetic. */
     double flop = 6.0 * ap_or(model->fwd_mac, ap_or(model->params, 1e6)) * 4.0;
     work[ENV_W_LEARN_S] = work[ENV_W_LEARNS] * (flop / (0.05 * work[ENV_W_PEAK]) + k[ENV_learner]);

@@ -132,6 +132,13 @@ void ap_cells_addf(ap_engine_cells *cells, const char *format, ...)
     va_end(args);
 }
 
+double ap_est_busy_cores(double threads, double cores, double second)
+{
+    double sockets = fmax(1.0, ceil(threads / (2.0 * cores)));
+    double first = fmin(threads, cores * sockets);
+    return first + second * (threads - first);
+}
+
 void ap_est_assume(ap_est_context *context, const char *name, double value)
 {
     if (context->assumed_count == AP_ASSUMED_MAX)

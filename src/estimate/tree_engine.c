@@ -9,12 +9,14 @@
 #include "base/str.h"
 #include "estimate/engine.h"
 
+#define NEWEST_YEAR 2024.0 /* of the measured releases */
+
 #define TREE_CONSTS(X)                                                                                                 \
     X(rate)                                                                                                            \
     X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)          \
         X(overhead) X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync)       \
             X(sync_power) X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power)  \
-                X(feature_power) X(passes) X(data_startup)
+                X(feature_power) X(passes) X(data_startup) X(second_thread) X(wide_features) X(iteration) X(clock_power)
 #define AP_TREE_ENUM(id) TREE_##id,
 enum { TREE_CONSTS(AP_TREE_ENUM) TREE_CONST_COUNT };
 static const char *const ids[] = {TREE_CONSTS(AP_CONST_ID) NULL};
@@ -26,6 +28,9 @@ enum {
     TREE_W_NODES,
     TREE_W_TREES,
     TREE_W_THREADS,
+    TREE_W_THREADS_FREE, /* those of a machine, not of a run: as many as help are used */
+    TREE_W_CORES,
+    TREE_W_CLOCK, /* base clock over 2.5 GHz */
     TREE_W_GPU,
     TREE_W_BW,
     TREE_W_CHIPS,
@@ -84,10 +89,14 @@ static void complete(ap_est_context *context)
     complete_data(context);
     double cores = ap_or(chip->cpu.cores, 24.0), told = job->threads;
     work[TREE_W_THREADS] = gpu ? 1.0 : ap_known(told) ? told : cores * fmax(job->chips, 1.0);
+    work[TREE_W_THREADS_FREE] = !gpu && (!ap_known(told) || ap_known(job->host_vcpus)) ? 1.0 : 0.0;
+    work[TREE_W_CORES] = cores * fmax(job->chips, 1.0);
+    work[TREE_W_CLOCK] = gpu ? 1.0 : ap_or(chip->cpu.base_clock_hz, 2.5e9) / 2.5e9;
     work[TREE_W_GPU] = gpu ? 1.0 : 0.0;
     work[TREE_W_BW] = fmax(ap_or(chip->memory.bandwidth, 100e9) / 1e9, 1.0);
-    work[TREE_W_CHIPS] = fmax(job->chips, 1.0);
-    work[TREE_W_YEAR] = ap_known(job->date) ? floor(job->date) - 2020.0 : 0.0;
+    work[TREE_W_CHIPS] = job->chips > 0.0 ? job->chips : 1.0;
+    /* Software of no date, or newer than all that was measured, counts as the newest measured. */
+    work[TREE_W_YEAR] = fmin(floor(ap_or(job->date, NEWEST_YEAR)), NEWEST_YEAR) - 2020.0;
     work[TREE_W_CHIP_YEAR] = ap_or(chip->year, 2018.0) - 2018.0;
     work[TREE_W_CLASSIC] = is_classic(job) ? 1.0 : 0.0;
     work[TREE_W_CAPACITY] = gpu ? ap_or(chip->memory.usable, chip->memory.size) : ap_or(job->host_memory_bytes, 256e9);
@@ -130,8 +139,10 @@ static void keys(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_addf(ret, "library_hardware", "%s|%s", library, hardware);
     /* Libraries rewrote their histogram code around 2020: what came before is another program. */
     ap_keys_addf(ret, "era", "%s|%s|%s", library, hardware, context->work[TREE_W_YEAR] < 0.0 ? "old" : "new");
+    ap_keys_addf(ret, "release", "%s|%s|%.0f", library, hardware, 2020.0 + context->work[TREE_W_YEAR]);
     ap_keys_add(ret, "shape", ap_streq(library, "catboost") ? "symmetric" : "grown");
     ap_keys_add(ret, "chip", job->chip->id);
+    ap_keys_addf(ret, "library_chip", "%s|%s", job->model->id, job->chip->id);
     ap_keys_add(ret, "generation", job->chip->generation);
     ap_keys_add(ret, "stack", job->stack);
     ap_keys_add(ret, "model", job->model->id);
@@ -139,6 +150,11 @@ static void keys(const ap_est_context *context, ap_engine_keys *ret)
     if (base > 0) {
         ap_keys_addf(ret, "dataset", "%.*s", base, dataset);
         ap_keys_addf(ret, "library_dataset", "%s|%s|%.*s", library, hardware, base, dataset);
+    }
+    if (*dataset) {
+        /* A named table, at its size, is to trees what a model is to networks. */
+        ap_keys_addf(ret, "table", "%s|%s|%s", job->model->id, hardware, dataset);
+        ap_keys_addf(ret, "table_chip", "%s|%s|%s", job->model->id, job->chip->id, dataset);
     }
     if (context->work[TREE_W_CLASSIC] > 0.0)
         ap_keys_add(ret, "algorithm", job->model->id);
@@ -162,6 +178,37 @@ static void prepare_classic(ap_est_context *context)
         work[TREE_W_TREES] = k[TREE_passes];
 }
 
+/* M-80 … M-83 with so many threads; returns the seconds of a step. */
+static double set_terms(ap_est_context *context, double threads)
+{
+    const double *k = context->consts;
+    double *work = context->work;
+    bool gpu = work[TREE_W_GPU] > 0.0;
+    double rows = work[TREE_W_ROWS], features = work[TREE_W_FEATURES], levels = work[TREE_W_LEVELS];
+    double cells = rows * features;
+    /* M-81: threads share memory bandwidth, so their speed-up saturates; a GPU goes with its bandwidth. */
+    double busy = ap_est_busy_cores(threads, work[TREE_W_CORES], k[TREE_second_thread]);
+    double speed_up = busy / (1.0 + busy / k[TREE_saturation]);
+    double core = exp(k[TREE_chip_year] * work[TREE_W_CHIP_YEAR]) * pow(work[TREE_W_CLOCK], k[TREE_clock_power]);
+    double device = gpu ? k[TREE_gpu_speed] * pow(work[TREE_W_BW] / 600.0, k[TREE_gpu_power]) : speed_up * core;
+    if (gpu) /* a share of a GPU has that share of its speed */
+        device *= work[TREE_W_CHIPS] < 1.0 ? work[TREE_W_CHIPS] : pow(work[TREE_W_CHIPS], k[TREE_gpu_scaling]);
+    double rate = k[TREE_rate] * device * exp(k[TREE_rate_year] * work[TREE_W_YEAR]) *
+                  pow(cells / 8e7, k[TREE_rate_size]);
+    double per_class = k[TREE_classes] * k[TREE_time];
+    /* Histograms of many features at once leave the cache. */
+    double wide = 1.0 + features / k[TREE_wide_features];
+    work[TREE_W_HIST_S] = 0.5 * cells * levels / rate * wide * per_class;
+    work[TREE_W_ROW_S] = rows * levels / (k[TREE_row_rate] * device) * per_class;
+    double nodes = pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5));
+    double age = k[TREE_overhead_year] * work[TREE_W_YEAR] + k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR];
+    double slow = exp(-age) * (gpu ? pow(work[TREE_W_BW] / 600.0, -k[TREE_overhead_device]) : 1.0);
+    double splits = k[TREE_overhead] * nodes * (1.0 + features / k[TREE_split_features]) * per_class;
+    work[TREE_W_SPLIT_S] = slow * (splits + k[TREE_iteration]);
+    work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, k[TREE_sync_power]) * nodes * per_class;
+    return work[TREE_W_HIST_S] + work[TREE_W_ROW_S] + work[TREE_W_SPLIT_S] + work[TREE_W_SYNC_S];
+}
+
 static void prepare(ap_est_context *context)
 {
     const double *k = context->consts;
@@ -172,25 +219,18 @@ static void prepare(ap_est_context *context)
         prepare_classic(context);
         return;
     }
-    bool gpu = work[TREE_W_GPU] > 0.0;
-    double rows = work[TREE_W_ROWS], features = work[TREE_W_FEATURES], levels = work[TREE_W_LEVELS];
-    double threads = work[TREE_W_THREADS], cells = rows * features;
-    /* M-81: threads share memory bandwidth, so their speed-up saturates; a GPU goes with its bandwidth. */
-    double speed_up = threads / (1.0 + threads / k[TREE_saturation]);
-    double device = gpu ? k[TREE_gpu_speed] * pow(work[TREE_W_BW] / 600.0, k[TREE_gpu_power])
-                        : speed_up * exp(k[TREE_chip_year] * work[TREE_W_CHIP_YEAR]);
-    double chips = gpu ? pow(work[TREE_W_CHIPS], k[TREE_gpu_scaling]) : 1.0;
-    double rate = k[TREE_rate] * device * chips * exp(k[TREE_rate_year] * work[TREE_W_YEAR]) *
-                  pow(cells / 8e7, k[TREE_rate_size]);
-    double per_class = k[TREE_classes] * k[TREE_time];
-    work[TREE_W_HIST_S] = 0.5 * cells * levels / rate * per_class;
-    work[TREE_W_ROW_S] = rows * levels / (k[TREE_row_rate] * device) * per_class;
-    double nodes = pow(work[TREE_W_NODES] / 256.0, fmin(fmax(k[TREE_node_power], 0.1), 1.5));
-    double age = k[TREE_overhead_year] * work[TREE_W_YEAR] + k[TREE_overhead_chip] * work[TREE_W_CHIP_YEAR];
-    double slow = gpu ? pow(work[TREE_W_BW] / 600.0, -k[TREE_overhead_device]) : 1.0;
-    work[TREE_W_SPLIT_S] =
-        k[TREE_overhead] * exp(-age) * slow * nodes * (1.0 + features / k[TREE_split_features]) * per_class;
-    work[TREE_W_SYNC_S] = gpu ? 0.0 : k[TREE_sync] * pow(threads, k[TREE_sync_power]) * nodes * per_class;
+    /* Small tables on many cores wait for the threads' meetings: halve while that helps. */
+    double threads = work[TREE_W_THREADS];
+    double step = set_terms(context, threads);
+    while (work[TREE_W_THREADS_FREE] > 0.0 && threads > 1.0) {
+        double half = set_terms(context, floor(threads / 2.0));
+        if (half >= step)
+            break;
+        step = half;
+        threads = floor(threads / 2.0);
+    }
+    set_terms(context, threads);
+    work[TREE_W_THREADS] = threads;
 }
 
 static void run(const ap_est_context *context, const ap_layout *layout, ap_estimate *ret)
@@ -204,7 +244,7 @@ static void run(const ap_est_context *context, const ap_layout *layout, ap_estim
                  {"M-83", "split search and launches", TREE_W_SPLIT_S, AP_BOUND_HOST},
                  {"M-83", "thread synchronisation", TREE_W_SYNC_S, AP_BOUND_HOST}};
     ret->layout = *layout;
-    ret->layout.dp = ap_or(layout->dp, work[TREE_W_CHIPS]);
+    ret->layout.dp = ap_or(layout->dp, fmax(work[TREE_W_CHIPS], 1.0));
     ret->layout.tp = ret->layout.pp = ret->layout.vpp = ret->layout.cp = ret->layout.ep = 1.0;
     ret->layout.micro_batch = work[TREE_W_ROWS];
     ret->layout.accum = 1.0;
@@ -227,12 +267,14 @@ static void run(const ap_est_context *context, const ap_layout *layout, ap_estim
     ret->samples_per_step = work[TREE_W_ROWS];
     ret->flop_per_step = work[TREE_W_ROWS] * work[TREE_W_FEATURES] * work[TREE_W_LEVELS];
     ret->mfu = AP_UNKNOWN;
+    if (work[TREE_W_THREADS_FREE] > 0.0)
+        ap_run_assume(ret, "threads", work[TREE_W_THREADS]);
     double raw = work[TREE_W_ROWS] * work[TREE_W_FEATURES] * 4.0;
     double need = k[TREE_mem_base] + k[TREE_mem_copies] * raw;
     bool gpu = work[TREE_W_GPU] > 0.0;
     ret->host_bytes = need;
     /* On a GPU the binned table (a byte a cell), gradients and node ids lie on the chip. */
-    ret->peak_bytes = gpu ? 0.6e9 + (raw / 4.0 * 1.3 + work[TREE_W_ROWS] * 24.0) / work[TREE_W_CHIPS] : need;
+    ret->peak_bytes = gpu ? 0.6e9 + (raw / 4.0 * 1.3 + work[TREE_W_ROWS] * 24.0) / fmax(work[TREE_W_CHIPS], 1.0) : need;
     ret->capacity_bytes = work[TREE_W_CAPACITY];
     ap_est_memory(ret, "M-85", "program and bins", gpu ? 0.6e9 : k[TREE_mem_base]);
     ap_est_memory(ret, "M-85", "table", ret->peak_bytes - (gpu ? 0.6e9 : k[TREE_mem_base]));

@@ -50,6 +50,12 @@ static int setup(void **state)
     pin(&f, "startup", 1e-30);
     pin(&f, "classes", 1.0);
     pin(&f, "time", 1.0);
+    pin(&f, "second_thread", 1.0);
+    pin(&f, "wide_features", 1e30);
+    pin(&f, "iteration", 1e-30);
+    pin(&f, "clock_power", 0.0);
+    pin(&f, "data_startup", 1e-30);
+    pin(&f, "node_power", 0.7);
     return 0;
 }
 
@@ -140,6 +146,68 @@ static void classic_methods_have_an_order_of_magnitude(void **state)
     assert_near(estimate_of(f, &job, &run).step_s / small, 100.0, 0.01);
 }
 
+static void the_second_thread_of_a_core_adds_less(void **state)
+{
+    const fixture *f = *state;
+    assert_near(ap_est_busy_cores(8.0, 24.0, 0.3), 8.0, 1e-12);
+    assert_near(ap_est_busy_cores(48.0, 24.0, 0.3), 31.2, 1e-12); /* 24 + 0.3 x 24 */
+    assert_near(ap_est_busy_cores(96.0, 24.0, 0.3), 62.4, 1e-12); /* two sockets */
+    pin(f, "second_thread", 0.25);
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.depth = 6.0;
+    job.threads = 128.0; /* 64 cores: 64 + 16 = 80 busy; 80 / (1 + 80/16) = 40/3 threads' worth */
+    ap_run_estimate run;
+    double step = estimate_of(f, &job, &run).step_s;
+    pin(f, "second_thread", 1.0);
+    assert_near(step, 3.0 / (40.0 / 3.0), 1e-9);
+}
+
+static void wide_histograms_leave_the_cache(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.depth = 6.0;
+    ap_run_estimate run;
+    double narrow = estimate_of(f, &job, &run).step_s;
+    pin(f, "wide_features", 50.0);
+    double wide = estimate_of(f, &job, &run).step_s;
+    pin(f, "wide_features", 1e30);
+    assert_near(wide / narrow, 3.0, 1e-9); /* 1 + 100/50 */
+}
+
+/* 64 threads that meet for 1 ms each are slower than fewer; a run that was made with 64 is taken at its word. */
+static void a_machine_uses_as_many_threads_as_help(void **state)
+{
+    const fixture *f = *state;
+    pin(f, "sync", 1e-3);
+    pin(f, "sync_power", 1.0);
+    pin(f, "saturation", 1e30);
+    ap_case job = tabular_job(f, "xgboost", 1e4, 100.0);
+    job.depth = 8.0; /* 256 nodes: the unit of `sync` */
+    ap_run_estimate run;
+    job.threads = 64.0;
+    double told = estimate_of(f, &job, &run).step_s;
+    job.host_vcpus = 64.0;
+    double chosen = estimate_of(f, &job, &run).step_s;
+    pin(f, "sync", 1e-30);
+    pin(f, "saturation", 16.0);
+    /* 0.5 x 1e6 x 8 / 1e8 = 40 ms over t threads + t ms: 64 threads 64.625 ms; of 64, 32, 16, 8 … best 8: 13 ms. */
+    assert_near(told, 0.064625, 1e-9);
+    assert_near(chosen, 0.013, 1e-9);
+}
+
+static void a_share_of_a_gpu_has_that_share_of_its_speed(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "xgboost", 1e6, 100.0);
+    job.chip = ap_catalog_find_chip(f->catalog, "l4").chip;
+    job.depth = 6.0;
+    ap_run_estimate run;
+    double whole = estimate_of(f, &job, &run).step_s;
+    job.chips = 0.25;
+    assert_near(estimate_of(f, &job, &run).step_s / whole, 4.0, 1e-9);
+}
+
 static void energy_is_power_times_time(void **state)
 {
     const fixture *f = *state;
@@ -165,6 +233,10 @@ int main(void)
         cmocka_unit_test(threads_help_until_memory_is_shared),
         cmocka_unit_test(leaves_stand_for_their_depth),
         cmocka_unit_test(classic_methods_have_an_order_of_magnitude),
+        cmocka_unit_test(the_second_thread_of_a_core_adds_less),
+        cmocka_unit_test(wide_histograms_leave_the_cache),
+        cmocka_unit_test(a_machine_uses_as_many_threads_as_help),
+        cmocka_unit_test(a_share_of_a_gpu_has_that_share_of_its_speed),
         cmocka_unit_test(energy_is_power_times_time),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
