@@ -28,8 +28,8 @@ static void complete(ap_est_context *context)
     if (ap_streq(job->stack, "for-loop"))
         threads = 1.0;
     context->work[ENV_W_THREADS] = fmax(threads, 1.0);
-    context->work[ENV_W_CORES] = chip->kind == AP_CHIP_CPU ? ap_or(chip->cpu.cores, 16.0) * job->chips
-                                                           : fmax(threads / 2.0, 1.0);
+    context->work[ENV_W_CORES] =
+        chip->kind == AP_CHIP_CPU ? ap_or(chip->cpu.cores, 16.0) * job->chips : fmax(threads / 2.0, 1.0);
     context->work[ENV_W_LEARNS] = ap_starts_with(job->model->id, "env-") ? 0.0 : 1.0;
     context->work[ENV_W_PEAK] = ap_or(chip->peak.fp32, 1e12) * job->chips;
     if (context->work[ENV_W_LEARNS] > 0.0) {

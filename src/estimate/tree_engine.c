@@ -13,10 +13,12 @@
 
 #define TREE_CONSTS(X)                                                                                                 \
     X(rate)                                                                                                            \
-    X(rate_size) X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate)          \
-        X(overhead) X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync)       \
-            X(sync_power) X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power)  \
-                X(feature_power) X(passes) X(data_startup) X(second_thread) X(wide_features) X(iteration) X(clock_power)
+    X(rate_size)                                                                                                       \
+    X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate) X(overhead)           \
+        X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync) X(sync_power)     \
+            X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power)                \
+                X(feature_power) X(passes) X(data_startup) X(second_thread) X(wide_features) X(iteration)              \
+                    X(clock_power)
 #define AP_TREE_ENUM(id) TREE_##id,
 enum { TREE_CONSTS(AP_TREE_ENUM) TREE_CONST_COUNT };
 static const char *const ids[] = {TREE_CONSTS(AP_CONST_ID) NULL};
@@ -193,8 +195,8 @@ static double set_terms(ap_est_context *context, double threads)
     double device = gpu ? k[TREE_gpu_speed] * pow(work[TREE_W_BW] / 600.0, k[TREE_gpu_power]) : speed_up * core;
     if (gpu) /* a share of a GPU has that share of its speed */
         device *= work[TREE_W_CHIPS] < 1.0 ? work[TREE_W_CHIPS] : pow(work[TREE_W_CHIPS], k[TREE_gpu_scaling]);
-    double rate = k[TREE_rate] * device * exp(k[TREE_rate_year] * work[TREE_W_YEAR]) *
-                  pow(cells / 8e7, k[TREE_rate_size]);
+    double rate =
+        k[TREE_rate] * device * exp(k[TREE_rate_year] * work[TREE_W_YEAR]) * pow(cells / 8e7, k[TREE_rate_size]);
     double per_class = k[TREE_classes] * k[TREE_time];
     /* Histograms of many features at once leave the cache. */
     double wide = 1.0 + features / k[TREE_wide_features];
