@@ -208,6 +208,7 @@ static ap_status write_widths(session *s, const ap_calib_engine *fitted)
 {
     ap_calib_engine widths = {.engine = fitted->engine, .sigma = AP_UNKNOWN, .sigma_memory = AP_UNKNOWN,
                               .sigma_run = AP_UNKNOWN, .source_power = AP_UNKNOWN, .row_weight = AP_UNKNOWN,
+                              .band_sources = AP_UNKNOWN,
                               .intervals = fitted->intervals, .known = fitted->known, .fitted_on = fitted->fitted_on};
     ap_sbuf out;
     ap_sbuf_init(&out, s->arena);

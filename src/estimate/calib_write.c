@@ -124,6 +124,7 @@ void ap_calib_write_yaml(const ap_calib_engine *engine, const char *head, ap_sbu
     number_line(out, "", "sigma_run", engine->sigma_run);
     number_line(out, "", "source_power", engine->source_power);
     number_line(out, "", "row_weight", engine->row_weight);
+    number_line(out, "", "band_sources", engine->band_sources);
     if (ap_known(engine->fitted_on.rows) || engine->fitted_on.doc) {
         ap_sbuf_add(out, "fitted_on:\n");
         number_line(out, "  ", "rows", engine->fitted_on.rows);

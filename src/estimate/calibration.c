@@ -104,6 +104,8 @@ static const ap_field engine_fields[] = {
      "A row of a source with n rows counts n^-p."},
     {"row_weight", AP_T_NUM, offsetof(ap_calib_engine, row_weight), 0, AP_DIM_NONE, 0, 10, NULL, NULL,
      "Mean weight of a row against the priors; below 1 because rows of one source agree in their errors."},
+    {"band_sources", AP_T_NUM, offsetof(ap_calib_engine, band_sources), 0, AP_DIM_NONE, 0, 1, NULL, NULL,
+     "A band learnt from n sources reaches out to quantiles further out by this over n. Absent: 0."},
     {"constants", AP_T_OBJECTS, offsetof(ap_calib_engine, constants), 0, AP_DIM_NONE, 0, 0, NULL, &const_object,
      "Constants in the engine's order."},
     {"intervals", AP_T_OBJECTS, offsetof(ap_calib_engine, intervals), 0, AP_DIM_NONE, 0, 0, NULL, &cell_object,

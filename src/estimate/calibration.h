@@ -16,7 +16,7 @@
 #include "schema/schema.h"
 
 #define AP_CALIB_MAX_CONSTS 96
-#define AP_CALIB_MAX_LEVELS 32
+#define AP_CALIB_MAX_LEVELS 40
 
 typedef enum ap_scale { AP_SCALE_LOG, AP_SCALE_LINEAR, AP_SCALE_LOGIT } ap_scale;
 
@@ -56,7 +56,7 @@ typedef struct ap_calib_engine {
     const char *engine;        /* "llm" "dl" "tree" "env" */
     /* How rows count in the fit; NaN = the fitter's default. Scales of a row's residual in ln units (rates and steps,
      * memory, whole runs); exponent that damps large sources (weight n^-p); mean weight of a row against the priors. */
-    double sigma, sigma_memory, sigma_run, source_power, row_weight;
+    double sigma, sigma_memory, sigma_run, source_power, row_weight, band_sources;
     AP_LIST(ap_calib_const) constants;
     AP_LIST(ap_calib_cell) intervals; /* sorted by key */
     ap_calib_fitted fitted_on;

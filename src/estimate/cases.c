@@ -166,13 +166,12 @@ static const ap_model *row_model(const reader *r, const char *name)
         model->domain = text;
     if ((text = text_at(r, C_arch)))
         model->arch = text;
+    /* Work per sample of the profile is for the profile's input, work that the row states for the row's. */
     const char *input = text_at(r, C_input);
-    /* Work per sample of the profile is for the profile's input; it grows with the size of the row's. */
-    double pixels = input ? ap_cases_pixels(input) : AP_UNKNOWN;
-    double own = model->input ? ap_cases_pixels(model->input) : AP_UNKNOWN;
-    if (ap_known(pixels) && ap_known(own)) {
-        model->fwd_mac *= pixels / own;
-        model->acts *= pixels / own;
+    if (input && ap_known(positive_at(r, C_fwd_gmac_per_sample))) {
+        if (model->input && ap_known(ap_cases_pixels(input) / ap_cases_pixels(model->input)))
+            model->acts *= ap_cases_pixels(input) / ap_cases_pixels(model->input);
+        model->input = input;
     }
     merge_shape(r, model);
     if (!model->domain)
@@ -330,6 +329,7 @@ static void read_run(const reader *r, ap_measure *m)
         job->trees = job->epochs;
     job->unit = m->unit;
     job->suite = suite_of(m);
+    job->publication = m->source ? m->family : NULL;
     job->recipe = find_recipe(r, m);
     job->run_kind = ap_streq(job->suite, "mlperf") ? "mlperf" : m->metric == AP_METRIC_GPU_HOURS ? "card" : "wall";
 }

@@ -127,6 +127,8 @@ static void add_software(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "suite", suite);
     if (!ap_streq(suite, "other"))
         ap_keys_add(ret, "house", suite);
+    if (!mlperf) /* rounds follow one set of rules */
+        ap_keys_add(ret, "publication", job->publication);
     ap_keys_add(ret, "stack", stack);
     if (stack)
         ap_keys_addf(ret, "stack_class", "%s|%s", stack, work_class(context));
@@ -180,26 +182,54 @@ void ap_dl_keys(const ap_est_context *context, ap_engine_keys *ret)
     add_software(context, ret);
 }
 
-/* Cells: kind of answer, then what of model, implementation and chip was in the fit, then scale and domain. */
-void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
+/* How the chip of a case was met: 2 on this path, 1 on another one, 0 only a GPU of its generation, g a GPU of a generation
+ * that nobody measured, x unseen and no GPU. */
+static char chip_grade(const ap_est_context *context)
+{
+    if (ap_est_seen(context, "chip_path"))
+        return '2';
+    if (ap_est_seen(context, "chip"))
+        return '1';
+    if (context->job.chip->kind != AP_CHIP_GPU)
+        return 'x';
+    return ap_est_seen(context, "generation") ? '0' : 'g';
+}
+
+/* Most special first. What divides cases most comes first in a name: whether the chip is strange (x, g), another
+ * accelerator (a) or a GPU, and whether the publication is new (0), known (1) or a round of MLPerf (m). */
+static void add_cells(char kind, const ap_est_context *context, ap_engine_cells *ret)
 {
     const ap_case *job = &context->job;
     int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough");
-    int implementation = ap_est_seen(context, "implementation"), stack = ap_est_seen(context, "stack");
-    int chip = ap_est_seen(context, "chip_path") ? 2 : ap_est_seen(context, "chip") ? 1 : 0;
+    int implementation = ap_est_seen(context, "implementation"), known = (int)context->work[DL_W_KNOWN];
+    char chip = chip_grade(context), strange = chip == 'x' || chip == 'g' ? chip : job->chip->kind == AP_CHIP_GPU ? '-' : 'a';
+    char origin = ap_est_seen(context, "publication") ? '1' : ap_dl_is_mlperf(job) ? 'm' : '0';
+    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c|k%d|%s", kind, strange, origin, model, implementation, chip, known, job->domain);
+    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c|k%d", kind, strange, origin, model, implementation, chip, known);
+    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c", kind, strange, origin, model, implementation, chip);
+    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d", kind, strange, origin, model, implementation);
+    ap_cells_addf(ret, "%c|%c|p%c|m%d", kind, strange, origin, model);
+    ap_cells_addf(ret, "%c|%c|p%c", kind, strange, origin);
+    ap_cells_addf(ret, "%c|%c", kind, strange);
+}
+
+/* Cells: kind of answer, then what of chip, publication, model, implementation and work was in the fit, then the domain. */
+void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
+{
+    const ap_case *job = &context->job;
     if (quantity == AP_Q_MEMORY) {
+        int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough"), stack = ap_est_seen(context, "stack");
         ap_cells_addf(ret, "m%d|s%d|b%d|%s", model, stack, layout_known, job->domain);
         ap_cells_addf(ret, "m%d|s%d|b%d", model, stack, layout_known);
         ap_cells_addf(ret, "m%d|s%d", model, stack);
         return;
     }
-    int nodes = context->work[DL_W_OUT] > 1.0, known = (int)context->work[DL_W_KNOWN];
     char kind = 'r';
     ap_work work;
     (void)ap_case_work(job, &work);
     /* A run whose work is given is as sure as its steps. Software that nobody measured with this model has hundreds of
      * steps to learn from, but a handful of whole runs. */
-    bool as_steps = quantity == AP_Q_RUN && work == AP_WORK_GIVEN && !implementation;
+    bool as_steps = quantity == AP_Q_RUN && work == AP_WORK_GIVEN && !ap_est_seen(context, "implementation");
     const char *quantity_name = ret->quantity;
     char steps[16] = "step";
     if (as_steps) {
@@ -208,12 +238,6 @@ void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layou
         ret->quantity = steps;
     } else if (quantity == AP_Q_RUN)
         kind = work == AP_WORK_GIVEN ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
-    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d|%s", kind, model, implementation, chip, known, nodes, job->domain);
-    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d|n%d", kind, model, implementation, chip, known, nodes);
-    ap_cells_addf(ret, "%c|m%d|i%d|c%d|k%d", kind, model, implementation, chip, known);
-    ap_cells_addf(ret, "%c|m%d|i%d|c%d", kind, model, implementation, chip);
-    ap_cells_addf(ret, "%c|m%d|i%d", kind, model, implementation);
-    ap_cells_addf(ret, "%c|m%d", kind, model);
-    ap_cells_addf(ret, "%c", kind);
+    add_cells(kind, context, ret);
     ret->quantity = quantity_name;
 }

@@ -134,13 +134,21 @@ static void work_of_encoder(ap_est_context *context)
     work[DL_W_PARAMS] = ap_or(model->params, layers * 12.0 * hidden * hidden + 24e6);
 }
 
+/* A picture or volume of another size than the model's figures are for costs by its area. */
+static double area_ratio(const ap_case *job)
+{
+    if (!job->input || !job->model->input || ap_streq(job->input, job->model->input))
+        return 1.0;
+    return ap_or(ap_dl_pixels(job->input) / ap_dl_pixels(job->model->input), 1.0);
+}
+
 static void work_of_figures(ap_est_context *context)
 {
     const ap_model *model = context->job.model;
     const double *k = context->consts;
-    double *work = context->work;
-    work[DL_W_MAC] = model->fwd_mac;
-    work[DL_W_ACTS] = ap_or(model->acts, k[DL_conv_acts] * 1e6 * sqrt(model->fwd_mac / 1e9));
+    double *work = context->work, area = area_ratio(&context->job);
+    work[DL_W_MAC] = model->fwd_mac * area;
+    work[DL_W_ACTS] = ap_or(model->acts, k[DL_conv_acts] * 1e6 * sqrt(model->fwd_mac / 1e9)) * area;
     double macts = fmin(work[DL_W_ACTS] / 1e6, 60.0);
     work[DL_W_LAUNCH] = ap_known(model->weighted_layers) ? k[DL_conv_launch_layer] * (model->weighted_layers + 4.0)
                                                          : k[DL_conv_launch] + k[DL_conv_launch_acts] * sqrt(macts);
@@ -173,12 +181,10 @@ static void work_of_profile(ap_est_context *context)
     const ap_model *model = context->job.model;
     const double *k = context->consts;
     double *work = context->work;
-    work[DL_W_MAC] = k[DL_profile_mac] * 1e9;
-    work[DL_W_ACTS] = k[DL_profile_acts] * 1e6;
-    if (has_own_figures(context)) { /* they also follow the size of the input */
-        work[DL_W_MAC] = model->fwd_mac;
-        work[DL_W_ACTS] = model->acts;
-    }
+    double area = area_ratio(&context->job);
+    bool own = has_own_figures(context);
+    work[DL_W_MAC] = (own ? model->fwd_mac : k[DL_profile_mac] * 1e9) * area;
+    work[DL_W_ACTS] = (own ? model->acts : k[DL_profile_acts] * 1e6) * area;
     work[DL_W_UNITS] = units_of_profile(context);
     work[DL_W_LAUNCH] = k[DL_profile_launch];
     work[DL_W_PARAMS] = ap_or(model->params, k[DL_profile_params] * 1e6);

@@ -171,7 +171,7 @@ bool ap_est_seen(const ap_est_context *context, const char *level)
 {
     for (size_t i = 0; i < context->level_count; i++)
         if (strcmp(context->levels[i], level) == 0)
-            return (context->seen >> i & 1u) != 0;
+            return (context->seen >> i & 1ull) != 0;
     return false;
 }
 
@@ -277,7 +277,7 @@ void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
     for (size_t i = 0; i < keys->keys.count; i++) {
         context->levels[i] = keys->keys.levels[i];
         if (engine && ap_calib_has_key(engine, keys->keys.levels[i], keys->keys.keys[i]))
-            context->seen |= 1u << i;
+            context->seen |= 1ull << i;
     }
     if (context->basis != AP_BASIS_RULE_OF_THUMB)
         context->basis = basis_of(context);

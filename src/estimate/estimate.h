@@ -44,6 +44,7 @@ typedef struct ap_case {
     const char *unit;           /* what the row counts as a sample ("images" "tokens" "output mels"), NULL = the model's */
     const char *suite;          /* publication with conventions of its own: "mlperf" "lambda", or NULL */
     bool fills_card;            /* a benchmark that chose its batch to fill the memory */
+    const char *publication;    /* who measured the row (a page, a round, a repository); NULL = nobody yet: a plan */
     int channels_last;          /* memory layout of image tensors: 1 NHWC, 0 NCHW, -1 unknown (a row: from the name of its result file) */
     /* machine */
     const ap_chip *chip;        /* never NULL */
@@ -124,7 +125,7 @@ struct ap_est_context {
     const ap_calibration *calibration;
     const char *levels[AP_CALIB_MAX_LEVELS]; /* levels of the case's keys, and which of them were in the fit */
     size_t level_count;
-    unsigned seen;
+    unsigned long long seen;
     struct { double low, high; } interval[3][2]; /* [ap_quantity][layout known]: ln(measured / predicted) */
     int novelty[3];                    /* [ap_quantity], see ap_est_novelty */
     double user_scale;                 /* factor on the step of a job the user has measured, else 1 */

@@ -198,16 +198,14 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Rows that an unknown acts on. A key of a row that the constant does nothing for, such as the recipe of a run for a row of
+ * throughput, was not measured. */
 static void count_rows(const fit_state *s, double *ret)
 {
-    for (size_t r = 0; r < s->fit->row_count; r++) {
-        const ap_fit_row *row = s->fit->rows[r];
-        if (s->use && !s->use[r])
-            continue;
-        unsigned total = row->starts[s->fit->constant_count];
-        for (unsigned i = 0; i < total; i++)
-            ret[row->unknowns[i]]++;
-    }
+    const ap_sparse_rows *p = &s->fit->pattern;
+    for (size_t r = 0; r < s->fit->row_count; r++)
+        for (size_t i = p->starts[r]; (!s->use || s->use[r]) && i < p->starts[r + 1]; i++)
+            ret[p->columns[i]] += s->values[i] != 0;
 }
 
 static void write_const(const fit_state *s, size_t c, const double *rows, ap_calib_const *into, ap_arena *arena)

@@ -264,7 +264,7 @@ static ap_fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_mea
     if (fit->refine)
         ap_calib_resolve(fit->structure, fit->ops->ids, &row->keys.keys, row->context.consts);
     ap_est_finish(&row->context, &row->keys);
-    row->context.seen = ~0u; /* a row of the fit is among the fitted ones, whatever the calibration at hand knew */
+    row->context.seen = ~0ull; /* a row of the fit is among the fitted ones, whatever the calibration at hand knew */
     ap_estimate estimate;
     row->layout = measure->layout;
     double value = ap_fit_predict_ln(fit, row, &measure->layout, &estimate);

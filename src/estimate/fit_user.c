@@ -87,7 +87,7 @@ const ap_calibration *ap_fit_user(const ap_calibration *calibration, const ap_me
         const ap_calib_engine *fitted = ap_fit_run(fit, NULL, &(ap_fit_options){0}, arena);
         ap_calib_engine *into = &overlay->engines.items[overlay->engines.count++];
         *into = (ap_calib_engine){.engine = name, .sigma = AP_UNKNOWN, .sigma_memory = AP_UNKNOWN, .sigma_run = AP_UNKNOWN,
-                                  .source_power = AP_UNKNOWN, .row_weight = AP_UNKNOWN};
+                                  .source_power = AP_UNKNOWN, .row_weight = AP_UNKNOWN, .band_sources = AP_UNKNOWN};
         into->fitted_on = (ap_calib_fitted){(double)ap_fit_row_count(fit), 1, NULL, "your own measurements"};
         keep_moved(base, fitted, into, arena);
         ap_calibration *refined = ap_calibration_copy(calibration, arena);

@@ -65,10 +65,11 @@ static double weighted_quantile(const residual *items, size_t count, double q)
     return count ? items[count - 1].value : AP_UNKNOWN;
 }
 
-/* Few rows: the quantiles move outwards by half a standard error of the level. */
-static ap_calib_cell cell_of(const residual *items, size_t count, size_t sources)
+/* Few rows: the quantiles move outwards by half a standard error of the level. Few sources: by `per_source` over their number,
+ * since the next one is off by an amount of its own. */
+static ap_calib_cell cell_of(const residual *items, size_t count, size_t sources, double per_source)
 {
-    double level = fmax(0, LEVEL - 0.5 * LEVEL / sqrt((double)count));
+    double level = fmax(0, LEVEL - 0.5 * LEVEL / sqrt((double)count) - per_source / (double)sources);
     double low = weighted_quantile(items, count, level), high = weighted_quantile(items, count, 1 - level);
     return (ap_calib_cell){items[0].cell, fmin(low, -NARROWEST), fmax(high, NARROWEST), (double)count, (double)sources};
 }
@@ -115,7 +116,7 @@ void ap_accuracy_intervals(const ap_pool *pools, size_t count, int half, ap_aren
         size_t sources = distinct_sources(all.items + i, end - i);
         bool last_resort = !strchr(all.items[i].cell, '|'); /* the quantity alone */
         if (last_resort || (end - i >= MIN_ROWS && sources >= MIN_SOURCES))
-            cells[kept++] = cell_of(all.items + i, end - i, sources);
+            cells[kept++] = cell_of(all.items + i, end - i, sources, ap_or(engine->band_sources, 0));
         i = end;
     }
     engine->intervals.items = cells;

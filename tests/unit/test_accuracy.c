@@ -42,6 +42,18 @@ static void bands_are_a_little_wider_than_the_quantiles(void **state)
     assert_same(band->sources, 2);
 }
 
+/* Two sources at 0.1 over their number: the level moves from 9 % by 0.5 * 9 % / sqrt(101) and by 5 % to 3.6 %, and the
+ * residuals are spread evenly from -0.5. */
+static void bands_of_few_sources_reach_further_out(void **state)
+{
+    ap_arena *arena = *state;
+    ap_outcomes all = spread(arena, cells_a, 101);
+    ap_calib_engine engine = {.engine = "toy", .band_sources = 0.1};
+    ap_accuracy_intervals(&(ap_pool){&all, 1}, 1, -1, arena, &engine);
+    assert_near(cell(&engine, "step|k3")->low, -0.5 + 0.036, 0.006 / 0.46);
+    assert_near(cell(&engine, "step|k3")->high, 0.5 - 0.036, 0.006 / 0.46);
+}
+
 static void cells_with_few_rows_are_left_to_their_parents(void **state)
 {
     ap_arena *arena = *state;
@@ -109,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         arena_test(bands_are_a_little_wider_than_the_quantiles),
+        arena_test(bands_of_few_sources_reach_further_out),
         arena_test(cells_with_few_rows_are_left_to_their_parents),
         arena_test(a_band_covers_about_four_of_five),
         arena_test(halves_keep_a_run_together),

@@ -244,6 +244,22 @@ static void failures_cost_checkpoints_and_restarts(void **state)
     assert_near(ap_run_goodput(50677.0 * 3600.0 / 1024.0, 60.0, 600.0), 0.971, 1e-3);
 }
 
+/* Four times the pixels, four times the products and activations: ResNet-50 at 448 against 224. */
+static void work_grows_with_the_area_of_a_picture(void **state)
+{
+    const fixture *f = *state;
+    double seconds[2];
+    static const char *const inputs[] = {"224x224", "448x448 (centre)"};
+    for (int i = 0; i < 2; i++) {
+        ap_case job = job_of(f, ap_catalog_find_model(f->catalog, "resnet50"), 1.0);
+        job.input = inputs[i];
+        ap_est_context context;
+        ap_est_init(&context, f->calibration, &job);
+        seconds[i] = context.work[DL_W_COMPUTE_S];
+    }
+    assert_near(seconds[1], 4.0 * seconds[0], 1e-9);
+}
+
 static void sizes_are_read_from_texts(void **state)
 {
     (void)state;
@@ -286,6 +302,28 @@ static void every_model_is_estimated_on_every_chip(void **state)
     assert_true(done > 10000);
 }
 
+/* What a publication measures is off by an amount of its own: a case of a publication that was among the rows gets a
+ * narrower band than the same case from somebody new, or from nobody. */
+static void a_known_publication_narrows_the_band(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = job_of(f, ap_catalog_find_model(f->catalog, "resnet50"), 1.0);
+    job.chip = ap_catalog_find_chip(f->catalog, "a100-sxm4-80gb").chip;
+    job.stack = "dle-pytorch";
+    job.precision = AP_PREC_FP16;
+    static const char *const publications[] = {
+        "NVIDIA/DeepLearningExamples: PyTorch/Classification/ConvNets/resnet50v1.5/", "somebody new", NULL};
+    double width[3];
+    for (int i = 0; i < 3; i++) {
+        ap_est_context context;
+        job.publication = publications[i];
+        ap_est_init(&context, f->calibration, &job);
+        width[i] = context.interval[AP_Q_STEP][1].high - context.interval[AP_Q_STEP][1].low;
+    }
+    assert_true(width[0] < 0.9 * width[1]);
+    assert_same(width[1], width[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,8 +335,10 @@ int main(void)
         cmocka_unit_test(tables_of_a_recommender_are_sharded_and_exchanged),
         cmocka_unit_test(an_input_pipeline_needs_cores),
         cmocka_unit_test(failures_cost_checkpoints_and_restarts),
+        cmocka_unit_test(work_grows_with_the_area_of_a_picture),
         cmocka_unit_test(sizes_are_read_from_texts),
         cmocka_unit_test(every_model_is_estimated_on_every_chip),
+        cmocka_unit_test(a_known_publication_narrows_the_band),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

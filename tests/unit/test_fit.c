@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "estimate/accuracy.h"
+#include "estimate/engine.h"
 
 typedef struct fixture {
     ap_arena *arena;
@@ -125,6 +126,29 @@ static void one_wild_row_does_not_pull_the_rest(void **state)
     }
 }
 
+/* Steps of a model tell nothing about how long it must be trained. */
+static void throughput_is_no_evidence_of_a_recipe(void **state)
+{
+    fixture *f = *state;
+    const char *text = "id,domain,model,arch,chip,chips,precision,stack,global_batch,metric,value,source\n"
+                       "a,segmentation,unet-3d-medical,cnn,a100-sxm4-80gb,1,fp16,dle-tf,2,samples_per_s,10,lab/1\n"
+                       "b,segmentation,unet-3d-medical,cnn,v100-sxm2-16gb,1,fp16,dle-tf,2,samples_per_s,5,lab/1\n";
+    ap_measures rows;
+    assert_int_equal(ap_cases_parse(text, strlen(text), "rows.csv", ap_catalog_builtin(f->arena), f->arena, &f->diags, &rows),
+                     AP_OK);
+    ap_fit *fit = ap_fit_new(f->calibration, AP_ENGINE_DL, AP_FIT_COLD, &rows, f->arena);
+    assert_int_equal(ap_fit_row_count(fit), 2);
+    ap_calibration *result = ap_calibration_copy(f->calibration, f->arena);
+    for (size_t i = 0; i < result->engines.count; i++)
+        if (ap_streq(result->engines.items[i].engine, "dl"))
+            result->engines.items[i] = *ap_fit_run(fit, NULL, &(ap_fit_options){0}, f->arena);
+    ap_est_context context;
+    ap_est_init(&context, result, &rows.items[0].job);
+    assert_true(ap_est_seen(&context, "stack"));
+    assert_true(ap_est_seen(&context, "publication"));
+    assert_false(ap_est_seen(&context, "recipe"));
+}
+
 static void a_users_job_is_estimated_as_measured(void **state)
 {
     fixture *f = *state;
@@ -218,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(recovers_what_the_rows_were_made_with, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_left_out_leave_no_trace, setup, teardown),
         cmocka_unit_test_setup_teardown(one_wild_row_does_not_pull_the_rest, setup, teardown),
+        cmocka_unit_test_setup_teardown(throughput_is_no_evidence_of_a_recipe, setup, teardown),
         cmocka_unit_test_setup_teardown(a_users_job_is_estimated_as_measured, setup, teardown),
         cmocka_unit_test_setup_teardown(solves_a_system_worked_by_hand, setup, teardown),
         cmocka_unit_test_setup_teardown(solves_a_large_system, setup, teardown),
