@@ -182,8 +182,8 @@ void ap_dl_keys(const ap_est_context *context, ap_engine_keys *ret)
     add_software(context, ret);
 }
 
-/* How the chip of a case was met: 2 on this path, 1 on another one, 0 only a GPU of its generation, g a GPU of a generation
- * that nobody measured, x unseen and no GPU. */
+/* How the chip of a case was met: 2 on this path, 1 on another one, 0 only a GPU of its generation, g a GPU of a
+ * generation that nobody measured, x unseen and no GPU. */
 static char chip_grade(const ap_est_context *context)
 {
     if (ap_est_seen(context, "chip_path"))
@@ -202,9 +202,12 @@ static void add_cells(char kind, const ap_est_context *context, ap_engine_cells 
     const ap_case *job = &context->job;
     int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough");
     int implementation = ap_est_seen(context, "implementation"), known = (int)context->work[DL_W_KNOWN];
-    char chip = chip_grade(context), strange = chip == 'x' || chip == 'g' ? chip : job->chip->kind == AP_CHIP_GPU ? '-' : 'a';
+    char chip = chip_grade(context), strange = chip == 'x' || chip == 'g'       ? chip
+                                               : job->chip->kind == AP_CHIP_GPU ? '-'
+                                                                                : 'a';
     char origin = ap_est_seen(context, "publication") ? '1' : ap_dl_is_mlperf(job) ? 'm' : '0';
-    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c|k%d|%s", kind, strange, origin, model, implementation, chip, known, job->domain);
+    ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c|k%d|%s", kind, strange, origin, model, implementation, chip, known,
+                  job->domain);
     ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c|k%d", kind, strange, origin, model, implementation, chip, known);
     ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d|c%c", kind, strange, origin, model, implementation, chip);
     ap_cells_addf(ret, "%c|%c|p%c|m%d|i%d", kind, strange, origin, model, implementation);
@@ -213,12 +216,14 @@ static void add_cells(char kind, const ap_est_context *context, ap_engine_cells 
     ap_cells_addf(ret, "%c|%c", kind, strange);
 }
 
-/* Cells: kind of answer, then what of chip, publication, model, implementation and work was in the fit, then the domain. */
+/* Cells: kind of answer, then what of chip, publication, model, implementation and work was in the fit, then the
+ * domain. */
 void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layout_known, ap_engine_cells *ret)
 {
     const ap_case *job = &context->job;
     if (quantity == AP_Q_MEMORY) {
-        int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough"), stack = ap_est_seen(context, "stack");
+        int model = ap_est_seen(context, "work") || ap_est_seen(context, "work_rough"),
+            stack = ap_est_seen(context, "stack");
         ap_cells_addf(ret, "m%d|s%d|b%d|%s", model, stack, layout_known, job->domain);
         ap_cells_addf(ret, "m%d|s%d|b%d", model, stack, layout_known);
         ap_cells_addf(ret, "m%d|s%d", model, stack);
@@ -227,17 +232,7 @@ void ap_dl_cells(const ap_est_context *context, ap_quantity quantity, bool layou
     char kind = 'r';
     ap_work work;
     (void)ap_case_work(job, &work);
-    /* A run whose work is given is as sure as its steps. Software that nobody measured with this model has hundreds of
-     * steps to learn from, but a handful of whole runs. */
-    bool as_steps = quantity == AP_Q_RUN && work == AP_WORK_GIVEN && !ap_est_seen(context, "implementation");
-    const char *quantity_name = ret->quantity;
-    char steps[16] = "step";
-    if (as_steps) {
-        if (strchr(quantity_name, '|'))
-            snprintf(steps, sizeof steps, "step|k%d", context->novelty[AP_Q_STEP]);
-        ret->quantity = steps;
-    } else if (quantity == AP_Q_RUN)
+    if (quantity == AP_Q_RUN)
         kind = work == AP_WORK_GIVEN ? 'T' : ap_est_seen(context, "recipe") ? 'R' : 'U';
     add_cells(kind, context, ret);
-    ret->quantity = quantity_name;
 }
