@@ -77,7 +77,8 @@ void ap_dl_prepare(ap_est_context *context)
     double bytes_per_s = work[DL_W_BW] * k[DL_memory_bandwidth] * pow(work[DL_W_BW] / 1e12, -k[DL_bandwidth_exponent]);
     work[DL_W_COMPUTE_S] = 6.0 * work[DL_W_MAC] * units / flop_per_s;
     work[DL_W_MEMORY_S] = k[DL_passes] * bytes * work[DL_W_ACTS] * units / bytes_per_s;
-    work[DL_W_LAUNCH_S] = work[DL_W_LAUNCH] * k[DL_launch] * exp(-k[DL_launch_year] * work[DL_W_CHIP_AGE]);
+    work[DL_W_LAUNCH_S] = work[DL_W_LAUNCH] * k[DL_launch] *
+                          exp(-k[DL_launch_year] * work[DL_W_CHIP_AGE] + k[DL_launch_crowd] * log2(work[DL_W_IN]));
     work[DL_W_OPTIMIZER_S] = k[DL_optimizer_bytes] * work[DL_W_PARAMS] / bytes_per_s;
     prepare_network(context, work[DL_W_PARAMS] * bytes);
     work[DL_W_FACTOR] = k[DL_time] * exp(-k[DL_ageing] * work[DL_W_AGE]);

@@ -13,15 +13,17 @@
 /* Constants: data/calibration/dl.yaml says what each is, by which levels it varies and where it comes from. */
 #define DL_CONSTS(X)                                                                                                   \
     X(mac)                                                                                                             \
-    X(acts) X(efficiency) X(power_exponent) X(memory_bandwidth) X(passes) X(roofline_norm) X(launch) X(launch_year)    \
-        X(overlap_norm) X(optimizer_bytes) X(link) X(link_latency) X(nic) X(nic_latency) X(exposed) X(straggler_in)    \
-            X(straggler_out) X(exchange) X(exchange_link) X(exchange_nic) X(time) X(ageing) X(fill) X(fill_reserve)    \
-                X(run_time) X(run_start) X(recipe) X(recipe_batch) X(mem_base) X(mem_states) X(mem_acts) X(mem_full)   \
-                    X(mem_margin) X(profile_mac) X(profile_acts) X(profile_units) X(profile_launch) X(profile_params)  \
-                        X(class_mac) X(class_mac_power) X(class_acts) X(class_acts_power) X(class_launch)              \
-                            X(class_params) X(encoder_acts) X(encoder_scores) X(encoder_launch) X(mlm_share)           \
-                                X(unpadded) X(conv_launch) X(conv_launch_acts) X(conv_launch_layer) X(conv_acts) X(input_core)              \
-                                    X(input_format) X(peak_exponent) X(bandwidth_exponent)
+    X(acts)                                                                                                            \
+    X(efficiency) X(power_exponent) X(memory_bandwidth) X(passes) X(roofline_norm) X(launch) X(launch_year)            \
+        X(launch_crowd) X(overlap_norm) X(optimizer_bytes) X(link) X(link_latency) X(nic) X(nic_latency) X(exposed)    \
+            X(straggler_in) X(straggler_out) X(exchange) X(exchange_link) X(exchange_nic) X(time) X(ageing) X(fill)    \
+                X(fill_reserve) X(run_time) X(run_start) X(recipe) X(recipe_batch) X(mem_base) X(mem_states)           \
+                    X(mem_acts) X(mem_full) X(mem_margin) X(profile_mac) X(profile_acts) X(profile_units)              \
+                        X(profile_launch) X(profile_params) X(class_mac) X(class_mac_power) X(class_acts)              \
+                            X(class_acts_power) X(class_launch) X(class_params) X(encoder_acts) X(encoder_scores)      \
+                                X(encoder_launch) X(mlm_share) X(unpadded) X(conv_launch) X(conv_launch_acts)          \
+                                    X(conv_launch_layer) X(conv_acts) X(input_core) X(input_format) X(peak_exponent)   \
+                                        X(bandwidth_exponent)
 
 #define AP_DL_ENUM(id) DL_##id,
 enum { DL_CONSTS(AP_DL_ENUM) DL_CONST_COUNT };

@@ -115,6 +115,25 @@ static void a_convolution_net_costs_three_forward_passes(void **state)
     assert_near(estimate.memory[1].seconds, 14.0 * 25.6e6, 1e-12);
 }
 
+/* 10 ms of launches, growing by 0.1 a doubling: 10 ms x exp(0.3) beside seven other processes. */
+static void processes_of_a_host_launch_slower_together(void **state)
+{
+    const fixture *f = *state;
+    ap_model *model = custom_model(f, "vision", "cnn");
+    model->fwd_mac = 1e9;
+    model->acts = 1e6;
+    model->params = 1e6;
+    model->weighted_layers = AP_UNKNOWN;
+    ap_case job = job_of(f, model, 8.0);
+    ap_est_context context;
+    begin_plain(f, &job, &context);
+    context.consts[DL_conv_launch] = 0.01;
+    context.consts[DL_launch] = 1.0;
+    context.consts[DL_launch_crowd] = 0.1;
+    (void)run_plain(&context, 1.0);
+    assert_near(context.work[DL_W_LAUNCH_S], 0.01 * exp(0.3), 1e-12);
+}
+
 static void the_slower_of_arithmetic_and_traffic_counts_at_a_large_norm(void **state)
 {
     const fixture *f = *state;
@@ -328,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_convolution_net_costs_three_forward_passes),
+        cmocka_unit_test(processes_of_a_host_launch_slower_together),
         cmocka_unit_test(the_slower_of_arithmetic_and_traffic_counts_at_a_large_norm),
         cmocka_unit_test(a_small_batch_waits_for_the_launches_of_every_layer),
         cmocka_unit_test(an_encoder_follows_from_its_shape),
