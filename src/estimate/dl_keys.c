@@ -42,9 +42,16 @@ static const char *work_class(const ap_est_context *context)
     return ratio > 8.0 ? "cnn-sparse" : ratio > 4.0 ? "cnn-grouped" : "cnn-dense";
 }
 
-static bool is_channels_last(const ap_case *job)
+/* NVIDIA's examples and rounds train classifiers channels-last under mixed precision, and only then (their configs). */
+static bool is_channels_last(const ap_est_context *context)
 {
-    return job->channels_last == 1 || (job->framework_note && strstr(job->framework_note, "nhwc"));
+    const ap_case *job = &context->job;
+    if (job->channels_last >= 0)
+        return job->channels_last == 1;
+    if (job->framework_note && strstr(job->framework_note, "nhwc"))
+        return true;
+    bool mixed = (int)context->work[DL_W_PATH] == AP_DL_TC16, mlperf = ap_dl_is_mlperf(job);
+    return mixed && ap_streq(job->domain, "vision") && (mlperf || ap_streq(ap_dl_suite(job), "dle"));
 }
 
 static const char *chip_generation(const ap_chip *chip)
@@ -80,7 +87,9 @@ static void add_model(const ap_est_context *context, ap_engine_keys *ret)
     ap_keys_add(ret, "family", job->model->family);
     const char *class = work_class(context);
     ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
-    if (is_channels_last(job)) {
+    if (is_channels_last(context)) {
+        if (ap_starts_with(class, "cnn"))
+            ap_keys_add(ret, "channels_last", "cnn");
         ap_keys_addf(ret, "layout", "nhwc|%s", class);
         ap_keys_addf(ret, "layout_family", "nhwc|%s", job->model->family ? job->model->family : "other");
     }
