@@ -321,6 +321,29 @@ static void every_model_is_estimated_on_every_chip(void **state)
     assert_true(done > 10000);
 }
 
+/* c3: 31 passes channels-last, 40 otherwise. The examples train classifiers so under mixed precision, not in tf32. */
+static void examples_train_channels_last_under_mixed_precision(void **state)
+{
+    const fixture *f = *state;
+    static const int precisions[] = {AP_PREC_FP16, AP_PREC_TF32};
+    for (int i = 0; i < 2; i++) {
+        ap_case job = job_of(f, ap_catalog_find_model(f->catalog, "resnet50"), 1.0);
+        job.chip = ap_catalog_find_chip(f->catalog, "a100-sxm4-80gb").chip;
+        job.stack = "dle-pytorch";
+        job.precision = precisions[i];
+        ap_est_context context;
+        ap_engine_keys keys;
+        ap_est_begin(&context, f->calibration, &job, &keys);
+        const char *found = NULL;
+        for (size_t k = 0; k < keys.keys.count; k++)
+            if (ap_streq(keys.keys.levels[k], "channels_last"))
+                found = keys.keys.keys[k];
+        assert_true(i == 0 ? ap_streq(found, "cnn") : !found);
+    }
+    const ap_calib_engine *engine = ap_calibration_engine(f->calibration, "dl");
+    assert_near(ap_calib_deviation(engine, "acts", "channels_last", "cnn"), log(31.0 / 40.0), 0.001);
+}
+
 /* What a publication measures is off by an amount of its own: a case of a publication that was among the rows gets a
  * narrower band than the same case from somebody new, or from nobody. */
 static void a_known_publication_narrows_the_band(void **state)
@@ -358,6 +381,7 @@ int main(void)
         cmocka_unit_test(work_grows_with_the_area_of_a_picture),
         cmocka_unit_test(sizes_are_read_from_texts),
         cmocka_unit_test(every_model_is_estimated_on_every_chip),
+        cmocka_unit_test(examples_train_channels_last_under_mixed_precision),
         cmocka_unit_test(a_known_publication_narrows_the_band),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
