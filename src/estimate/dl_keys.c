@@ -42,7 +42,9 @@ static const char *work_class(const ap_est_context *context)
     return ratio > 8.0 ? "cnn-sparse" : ratio > 4.0 ? "cnn-grouped" : "cnn-dense";
 }
 
-/* NVIDIA's examples and rounds train classifiers channels-last under mixed precision, and only then (their configs). */
+/* NVIDIA's examples train classifiers, and TensorFlow all convolution nets, channels-last under mixed precision and
+ * only then (their configs); so do MLPerf's submissions. Compilers of other accelerators choose the layout themselves.
+ */
 static bool is_channels_last(const ap_est_context *context)
 {
     const ap_case *job = &context->job;
@@ -50,8 +52,14 @@ static bool is_channels_last(const ap_est_context *context)
         return job->channels_last == 1;
     if (job->framework_note && strstr(job->framework_note, "nhwc"))
         return true;
-    bool mixed = (int)context->work[DL_W_PATH] == AP_DL_TC16, mlperf = ap_dl_is_mlperf(job);
-    return mixed && ap_streq(job->domain, "vision") && (mlperf || ap_streq(ap_dl_suite(job), "dle"));
+    bool vision = ap_streq(job->domain, "vision"), mlperf = ap_dl_is_mlperf(job);
+    if (!vision && !ap_streq(job->domain, "detection") && !ap_streq(job->domain, "segmentation"))
+        return false;
+    if (job->chip->kind != AP_CHIP_GPU)
+        return job->chip->kind != AP_CHIP_CPU || mlperf;
+    bool mixed = (int)context->work[DL_W_PATH] == AP_DL_TC16;
+    bool example = ap_streq(ap_dl_suite(job), "dle") && (vision || ap_starts_with(job->stack, "dle-tf"));
+    return mixed && (mlperf || example);
 }
 
 static const char *chip_generation(const ap_chip *chip)
@@ -88,7 +96,7 @@ static void add_model(const ap_est_context *context, ap_engine_keys *ret)
     const char *class = work_class(context);
     ap_keys_addf(ret, "class", "%s|%s", job->domain, class);
     if (is_channels_last(context)) {
-        if (ap_starts_with(class, "cnn"))
+        if (ap_starts_with(class, "cnn") || ap_streq(class, "unet"))
             ap_keys_add(ret, "channels_last", "cnn");
         ap_keys_addf(ret, "layout", "nhwc|%s", class);
         ap_keys_addf(ret, "layout_family", "nhwc|%s", job->model->family ? job->model->family : "other");
