@@ -14,11 +14,12 @@
 #define TREE_CONSTS(X)                                                                                                 \
     X(rate)                                                                                                            \
     X(rate_size)                                                                                                       \
-    X(rate_year) X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate) X(overhead)           \
-        X(overhead_year) X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync) X(sync_power)     \
-            X(startup) X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power)                \
-                X(feature_power) X(passes) X(data_startup) X(second_thread) X(wide_features) X(iteration)              \
-                    X(clock_power)
+    X(rate_year)                                                                                                       \
+    X(chip_year) X(saturation) X(gpu_speed) X(gpu_power) X(gpu_scaling) X(row_rate) X(overhead) X(overhead_year)       \
+        X(overhead_chip) X(overhead_device) X(split_features) X(node_power) X(sync) X(sync_power) X(startup)           \
+            X(usual_trees) X(classes) X(time) X(mem_base) X(mem_copies) X(work) X(row_power) X(feature_power)          \
+                X(passes) X(data_startup) X(second_thread) X(wide_features) X(iteration) X(clock_power)                \
+                    X(thread_power)
 #define AP_TREE_ENUM(id) TREE_##id,
 enum { TREE_CONSTS(AP_TREE_ENUM) TREE_CONST_COUNT };
 static const char *const ids[] = {TREE_CONSTS(AP_CONST_ID) NULL};
@@ -190,7 +191,7 @@ static double set_terms(ap_est_context *context, double threads)
     double cells = rows * features;
     /* M-81: threads share memory bandwidth, so their speed-up saturates; a GPU goes with its bandwidth. */
     double busy = ap_est_busy_cores(threads, work[TREE_W_CORES], k[TREE_second_thread]);
-    double speed_up = busy / (1.0 + busy / k[TREE_saturation]);
+    double speed_up = pow(busy, k[TREE_thread_power]) / (1.0 + busy / k[TREE_saturation]);
     double core = exp(k[TREE_chip_year] * work[TREE_W_CHIP_YEAR]) * pow(work[TREE_W_CLOCK], k[TREE_clock_power]);
     double device = gpu ? k[TREE_gpu_speed] * pow(work[TREE_W_BW] / 600.0, k[TREE_gpu_power]) : speed_up * core;
     if (gpu) /* a share of a GPU has that share of its speed */

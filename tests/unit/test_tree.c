@@ -54,6 +54,7 @@ static int setup(void **state)
     pin(&f, "wide_features", 1e30);
     pin(&f, "iteration", 1e-30);
     pin(&f, "clock_power", 0.0);
+    pin(&f, "thread_power", 1.0);
     pin(&f, "data_startup", 1e-30);
     pin(&f, "node_power", 0.7);
     return 0;
