@@ -14,10 +14,11 @@ typedef struct gemm_rate {
     double rate, half; /* FLOP/s of an endless product; size at which a dimension costs 1 + half/size */
 } gemm_rate;
 
-/* M-20: a matrix product loses to short dimensions: for a short m this tends to the time of reading the weights. */
+/* M-20: arithmetic and the traffic of the three operands, added: for a short m this tends to the time of reading the
+ * weights. Factors multiplied instead would make a chip of twice the peak slower at small products. */
 static double gemm(double m, double n, double k, gemm_rate r)
 {
-    return 2 * m * n * k / r.rate * (1 + r.half / m) * (1 + r.half / n) * (1 + r.half / k);
+    return 2 * m * n * k / r.rate * (1 + r.half / m + r.half / n + r.half / k);
 }
 
 /* M-26: max that rounds the corner: two things that overlap almost. */
@@ -81,7 +82,7 @@ static double layer_attention(const scope *x)
                (1 + 64 / fmax(f->seq, 64));
     double keys = f->seq * (1 + s->memory_len);
     double product = 2 * x->tokens * keys * heads * (s->qk_dim + s->v_dim) * (1 + 0.5 * s->memory_len) / f->score_rate *
-                     (1 + f->half16 / f->seq) * (1 + f->half16 / s->v_dim);
+                     (1 + f->half16 / f->seq + f->half16 / s->v_dim);
     return s->attention_share * (product + x->k[LLM_score_passes] * f->element * x->p->micro / x->p->cp * heads *
                                                f->seq * f->seq / f->bandwidth);
 }

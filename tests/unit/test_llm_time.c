@@ -31,11 +31,11 @@ static const ap_llm_time *run(llm_bench *b)
 
 static void m20_short_dimensions_cost(void **state)
 {
-    (void)state; /* half 10: (1 + 10/1000)(1 + 10/n)(1 + 10/k) on every product of the layer */
+    (void)state; /* half 10: 1 + 10/1000 + 10/n + 10/k on every product of the layer */
     llm_bench b = bench_new();
     b.f.half = 10;
-    double m = 1.01, h = 1.01, q = 1 + 10 / 3000.0, w = 1 + 10 / 4000.0;
-    double forward = (6e9 * m * q * h + 2e9 * m * h * h + 8e9 * m * w * h + 8e9 * m * h * w) / 1e12;
+    double m = 0.01, h = 0.01, q = 10 / 3000.0, w = 10 / 4000.0;
+    double forward = (6e9 * (1 + m + q + h) + 2e9 * (1 + m + h + h) + 2 * 8e9 * (1 + m + w + h)) / 1e12;
     assert_near(run(&b)->gemm, 3 * 2 * forward, 1e-12);
 }
 
