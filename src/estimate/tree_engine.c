@@ -48,9 +48,14 @@ enum {
     TREE_W_SYNC_S
 };
 
-static bool is_classic(const ap_case *job)
+/* What is no boosting over histograms: classic methods, and the forests and exact boosting that M-84 has an entry for. */
+static bool is_classic(const ap_est_context *context)
 {
-    return !ap_streq(job->arch, "gbdt");
+    const ap_case *job = &context->job;
+    if (!ap_streq(job->arch, "gbdt"))
+        return true;
+    const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "tree");
+    return engine && ap_calib_has_key(engine, "algorithm", job->model->id);
 }
 
 /* Assumed, and named, when the case does not say. */
@@ -73,7 +78,7 @@ static void complete_data(ap_est_context *context)
         or_assume(context, "features", ap_or(job->features, data ? data->features : AP_UNKNOWN), 30.0);
     double leaves = ap_or(job->leaves, ap_known(job->depth) ? AP_UNKNOWN : job->model->leaves);
     double depth = ap_or(job->depth, ap_known(leaves) ? fmax(2.0, log2(leaves)) : job->model->depth);
-    if (!ap_known(depth) && !is_classic(job))
+    if (!ap_known(depth) && !is_classic(context))
         ap_est_assume(context, "depth", 8.0);
     work[TREE_W_LEVELS] = fmax(1.0, ap_or(depth, 8.0));
     work[TREE_W_NODES] = pow(2.0, fmin(work[TREE_W_LEVELS], 12.0));
@@ -101,14 +106,14 @@ static void complete(ap_est_context *context)
     /* Software of no date, or newer than all that was measured, counts as the newest measured. */
     work[TREE_W_YEAR] = fmin(floor(ap_or(job->date, NEWEST_YEAR)), NEWEST_YEAR) - 2020.0;
     work[TREE_W_CHIP_YEAR] = ap_or(chip->year, 2018.0) - 2018.0;
-    work[TREE_W_CLASSIC] = is_classic(job) ? 1.0 : 0.0;
+    work[TREE_W_CLASSIC] = is_classic(context) ? 1.0 : 0.0;
     work[TREE_W_CAPACITY] = gpu ? ap_or(chip->memory.usable, chip->memory.size) : ap_or(job->host_memory_bytes, 256e9);
     if (!ap_known(work[TREE_W_CAPACITY]))
         work[TREE_W_CAPACITY] = 16e9;
     double trees = ap_or(job->trees, ap_or(job->epochs, job->model->trees));
     work[TREE_W_TREES] = trees;
     work[TREE_W_TREES_UNKNOWN] = ap_known(trees) ? 0.0 : 1.0;
-    if (is_classic(job))
+    if (is_classic(context))
         context->basis = AP_BASIS_RULE_OF_THUMB;
 }
 

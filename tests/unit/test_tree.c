@@ -147,6 +147,20 @@ static void classic_methods_have_an_order_of_magnitude(void **state)
     assert_near(estimate_of(f, &job, &run).step_s / small, 100.0, 0.01);
 }
 
+static void a_forest_sorts_at_every_node(void **state)
+{
+    const fixture *f = *state;
+    ap_case job = tabular_job(f, "random-forest", 1e6, 9.0);
+    job.threads = 1.0;
+    job.trees = 500.0;
+    ap_run_estimate run;
+    ap_estimate estimate = estimate_of(f, &job, &run);
+    assert_int_equal(estimate.basis, AP_BASIS_RULE_OF_THUMB);
+    /* 200 x 1e6^1.1 x sqrt(9) = 2.38864e9 operations; 1 / (1 + 1/16) of 5e8 a second: 5.07587 s, and 1 ms. */
+    assert_near(estimate.step_s, 5.07687, 1e-4);
+    assert_near(run.hours_p50 * 3600.0, 500.0 * 5.07687, 1e-4);
+}
+
 static void the_second_thread_of_a_core_adds_less(void **state)
 {
     const fixture *f = *state;
@@ -234,6 +248,7 @@ int main(void)
         cmocka_unit_test(threads_help_until_memory_is_shared),
         cmocka_unit_test(leaves_stand_for_their_depth),
         cmocka_unit_test(classic_methods_have_an_order_of_magnitude),
+        cmocka_unit_test(a_forest_sorts_at_every_node),
         cmocka_unit_test(the_second_thread_of_a_core_adds_less),
         cmocka_unit_test(wide_histograms_leave_the_cache),
         cmocka_unit_test(a_machine_uses_as_many_threads_as_help),
