@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/str.h"
 #include "estimate/accuracy.h"
 
 #define MIN_ROWS    20
@@ -66,7 +67,7 @@ static double weighted_quantile(const residual *items, size_t count, double q)
 }
 
 /* Few rows: the quantiles move outwards by half a standard error of the level. Few sources: by `per_source` over their number,
- * since the next one is off by an amount of its own. */
+ * since the next one is off by an amount of its own (not for memory, which follows from the job whoever measures it). */
 static ap_calib_cell cell_of(const residual *items, size_t count, size_t sources, double per_source)
 {
     double level = fmax(0, LEVEL - 0.5 * LEVEL / sqrt((double)count) - per_source / (double)sources);
@@ -116,7 +117,8 @@ void ap_accuracy_intervals(const ap_pool *pools, size_t count, int half, ap_aren
         size_t sources = distinct_sources(all.items + i, end - i);
         bool last_resort = !strchr(all.items[i].cell, '|'); /* the quantity alone */
         if (last_resort || (end - i >= MIN_ROWS && sources >= MIN_SOURCES))
-            cells[kept++] = cell_of(all.items + i, end - i, sources, ap_or(engine->band_sources, 0));
+            cells[kept++] = cell_of(all.items + i, end - i, sources,
+                                    ap_starts_with(all.items[i].cell, "memory") ? 0 : ap_or(engine->band_sources, 0));
         i = end;
     }
     engine->intervals.items = cells;
