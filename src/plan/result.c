@@ -47,7 +47,9 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     if (price && instance)
         ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
-    const ap_plan_constants *constants = constants_of(search, &ret->hw);
+    /* What nobody lets out runs already, at its owner's. */
+    bool let = instance || price || ap_known(ret->usd_per_h);
+    const ap_plan_constants *constants = let ? constants_of(search, &ret->hw) : &search->by_market[AP_MARKET_OWN];
     ret->setup_h = constants->provision_s / 3600;
     ap_bill_request bill = {.catalog = search->catalog,
                             .job = search->job,
