@@ -194,6 +194,11 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
     if (arch)
         ap_keys_addf(keys, "family-arch", "%s|%s", family, arch);
     ap_keys_addf(keys, "family-path", "%s|%s", family, paths[path_of(job)]);
+    /* Whose fused attention: the chip maker's, written for the generation, or one that only compiles for it. */
+    int maker = ap_llm_family_of(job);
+    bool tuned = maker == LLM_FAM_MCORE || maker == LLM_FAM_XLA;
+    if (job->chip->generation)
+        ap_keys_addf(keys, "kernels", "%s|%s", tuned ? "vendor" : "portable", job->chip->generation);
     ap_keys_addf(keys, "family-method", "%s|%s", family,
                  job->method == AP_METHOD_QLORA  ? "qlora"
                  : job->method == AP_METHOD_LORA ? "lora"
