@@ -189,7 +189,15 @@ static void llm_cells(const ap_est_context *c, ap_quantity quantity, bool layout
 {
     const ap_llm_facts *f = ap_llm_facts_of(c);
     int new = novelty(c), missing = (c->assumed_count > 0 ? 1 : 0) + (layout_known ? 0 : 1);
-    (void)quantity;
+    const char *suite = c->job.suite;
+    char origin = ap_est_seen(c, "publication") ? '1' : suite && strcmp(suite, "mlperf") == 0 ? 'm' : '0';
+    if (quantity != AP_Q_MEMORY) { /* known, a round of MLPerf, or nobody's yet: a plan */
+        ap_cells_addf(ret, "p%c|n%d|%d|%s", origin, new, missing, class_of(f));
+        ap_cells_addf(ret, "p%c|n%d|%s", origin, new, class_of(f));
+        ap_cells_addf(ret, "p%c|n%d", origin, new);
+        ap_cells_addf(ret, "p%c|%s", origin, class_of(f));
+        ap_cells_addf(ret, "p%c", origin);
+    }
     ap_cells_addf(ret, "n%d|%d|%s", new, missing, class_of(f));
     ap_cells_addf(ret, "n%d|%s", new, class_of(f));
     ap_cells_addf(ret, "n%d|%d", new, missing);

@@ -187,6 +187,8 @@ void ap_llm_keys(const ap_est_context *c, ap_engine_keys *keys)
     ap_keys_add(keys, "chip", job->chip->id);
     ap_keys_add(keys, "family", family);
     ap_keys_add(keys, "stack", job->stack);
+    if (!is(job->suite, "mlperf")) /* rounds follow one set of rules */
+        ap_keys_add(keys, "publication", job->publication);
     if (job->stack && job->chip->generation)
         ap_keys_addf(keys, "stack-generation", "%s|%s", job->stack, job->chip->generation);
     if (job->stack && job->chip->id)
