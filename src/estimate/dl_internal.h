@@ -22,7 +22,7 @@
                         X(profile_launch) X(profile_params) X(class_mac) X(class_mac_power) X(class_acts)              \
                             X(class_acts_power) X(class_launch) X(class_params) X(encoder_acts) X(encoder_scores)      \
                                 X(encoder_launch) X(mlm_share) X(unpadded) X(conv_launch) X(conv_launch_acts)          \
-                                    X(conv_launch_layer) X(conv_acts) X(input_core) X(input_format) X(peak_exponent)   \
+                                    X(conv_launch_layer) X(conv_acts) X(conv_reuse) X(input_core) X(input_format) X(peak_exponent)   \
                                         X(bandwidth_exponent)
 
 #define AP_DL_ENUM(id) DL_##id,

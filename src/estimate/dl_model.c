@@ -148,7 +148,8 @@ static void work_of_figures(ap_est_context *context)
     const double *k = context->consts;
     double *work = context->work, area = area_ratio(&context->job);
     work[DL_W_MAC] = model->fwd_mac * area;
-    work[DL_W_ACTS] = ap_or(model->acts, k[DL_conv_acts] * 1e6 * sqrt(model->fwd_mac / 1e9)) * area;
+    double guess = fmin(k[DL_conv_acts] * 1e6 * sqrt(model->fwd_mac / 1e9), model->fwd_mac / k[DL_conv_reuse]);
+    work[DL_W_ACTS] = ap_or(model->acts, guess) * area;
     double macts = fmin(work[DL_W_ACTS] / 1e6, 60.0);
     work[DL_W_LAUNCH] = ap_known(model->weighted_layers) ? k[DL_conv_launch_layer] * (model->weighted_layers + 4.0)
                                                          : k[DL_conv_launch] + k[DL_conv_launch_acts] * sqrt(macts);

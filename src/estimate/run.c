@@ -183,8 +183,13 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
     for (size_t i = 0; i < step->assumed_count; i++)
         if (ap_streq(step->assumed[i], "micro_batch"))
             known = 0;
-    ret->hours_p10 = ret->hours_p50 * exp(context->interval[AP_Q_RUN][known].low);
-    ret->hours_p90 = ret->hours_p50 * exp(context->interval[AP_Q_RUN][known].high);
+    double low = context->interval[AP_Q_RUN][known].low, high = context->interval[AP_Q_RUN][known].high;
+    if (!context->job.run_kind) { /* a plan's hours are its steps: no surer than they (M-95) */
+        low = fmin(low, context->interval[AP_Q_STEP][known].low);
+        high = fmax(high, context->interval[AP_Q_STEP][known].high);
+    }
+    ret->hours_p10 = ret->hours_p50 * exp(low);
+    ret->hours_p90 = ret->hours_p50 * exp(high);
     if (!ap_known(ret->goodput) && ret->hours_p50 > 0)
         ret->goodput = 1 - ret->overhead_s / (3600 * ret->hours_p50);
     if (!ap_known(ret->energy_kwh))

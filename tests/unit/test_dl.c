@@ -72,10 +72,10 @@ static void begin_plain(const fixture *f, const ap_case *job, ap_est_context *re
     for (int i = 0; i < DL_CONST_COUNT; i++)
         ret->consts[i] = 0.0;
     static const int ones[] = {
-        DL_mac,          DL_acts,       DL_efficiency,    DL_memory_bandwidth, DL_passes,        DL_roofline_norm,
-        DL_overlap_norm, DL_link,       DL_nic,           DL_exposed,          DL_exchange_link, DL_exchange_nic,
-        DL_time,         DL_fill,       DL_run_time,      DL_recipe,           DL_mem_states,    DL_mem_acts,
-        DL_mem_full,     DL_mem_margin, DL_profile_units, DL_unpadded,         DL_input_format};
+        DL_mac,          DL_acts,       DL_efficiency, DL_memory_bandwidth, DL_passes,        DL_roofline_norm,
+        DL_overlap_norm, DL_link,       DL_nic,        DL_exposed,          DL_exchange_link, DL_exchange_nic,
+        DL_time,         DL_fill,       DL_run_time,   DL_recipe,           DL_mem_states,    DL_mem_acts,
+        DL_mem_full,     DL_mem_margin, DL_conv_reuse, DL_profile_units,    DL_unpadded,      DL_input_format};
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
         ret->consts[ones[i]] = 1.0;
 }
