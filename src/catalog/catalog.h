@@ -45,7 +45,7 @@ typedef struct ap_chip {
     struct { const char *kind; double bandwidth; /* both directions, B/s */ double max_peers; signed char p2p; } link;
     struct { double pcie_gen, lanes; } bus;
     const char *arch;       /* sm_90, gfx942, avx512 … */
-    struct { double cores, base_clock_hz; } cpu; /* CPU only */
+    struct { double cores, base_clock_hz, threads_per_core; } cpu; /* CPU only; threads NaN = 2 */
     double devices;         /* devices a framework sees on one chip (dies, stacks, cores), NaN = 1 */
     struct { double usd; const char *basis; } price;
     ap_strings frameworks;
@@ -85,6 +85,7 @@ typedef struct ap_instance {
     const char *topology;    /* TPU slice: "4x4" */
     const char *cpu;         /* host CPU chip id, or NULL */
     double vcpus, memory, local_ssd; /* bytes; of all hosts together */
+    double threads_per_core; /* 1: a virtual CPU is a whole core; NaN = as the chip has them */
     double network;          /* B/s per host, one direction */
     const char *fabric;      /* efa, infiniband, roce, gpudirect-tcpx, gpudirect-tcpxo, ici, ethernet; NULL unknown */
     const char *intra_link;  /* what connects the chips inside the machine, NULL = the chip's own link or PCIe */
@@ -307,6 +308,9 @@ const ap_chip *ap_catalog_chip(const ap_catalog *catalog, const char *id); /* ex
 const ap_image *ap_catalog_find_image(const ap_catalog *catalog, const char *id);
 /* Any kind ("chips" or "chip") by name; instances and regions as CLOUD/NAME. NULL when unknown. */
 const void *ap_catalog_find_any(const ap_catalog *catalog, const char *kind, const char *name);
+
+/* Virtual CPUs that one core of a CPU machine is let out as; 2 where nobody says. instance may be NULL. */
+double ap_instance_threads_per_core(const ap_instance *instance, const ap_chip *chip);
 
 /* Prices. A kind is an ap_price_kind; the unknown is NaN. */
 double ap_price_usd(const ap_price *price, int kind);

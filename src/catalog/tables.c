@@ -67,6 +67,7 @@ static const ap_object bus_object = {"bus", "Connection to the host.", sizeof(((
 static const ap_field cpu_fields[] = {
     SUB(cpu, "cores", AP_T_INT, cpu.cores, AP_DIM_NONE, 1, 4096, "Physical cores of one socket."),
     SUB(cpu, "base_clock", AP_T_NUM, cpu.base_clock_hz, AP_DIM_HZ, 1e8, 1e10, "Base clock, e.g. 2.0GHz."),
+    SUB(cpu, "threads_per_core", AP_T_INT, cpu.threads_per_core, AP_DIM_NONE, 1, 8, "Hardware threads of a core; 2 if absent."),
 };
 static const ap_object cpu_object = {"cpu", "Only for kind cpu.", sizeof(((S *)0)->cpu), AP_FIELDS_OF(cpu_fields),
                                      NULL};
@@ -145,6 +146,7 @@ static const ap_field instance_fields[] = {
     TEXT("topology", topology, "TPU slice: 4x4."),
     REF("cpu", cpu, "Chip id of the host's CPU."),
     NUM("vcpus", vcpus, AP_DIM_NONE, 0.1, 1e6, "Virtual CPUs of all hosts together."),
+    INT("threads_per_core", threads_per_core, 1, 8, "1 where a virtual CPU is a whole core; as the chip's if absent."),
     NUM("memory", memory, AP_DIM_MEMORY, 1e8, 1e16, "Host memory of all hosts together, e.g. 2048GiB."),
     NUM("local_ssd", local_ssd, AP_DIM_BYTES, 0, 1e16, "Local disks that come with it."),
     NUM("network", network, AP_DIM_BYTES_PER_S, 1e5, 1e13, "Per host, one direction, e.g. 400Gbps."),

@@ -54,6 +54,12 @@ void ap_target_spell(ap_target *target, ap_arena *arena)
     target->text = out.text;
 }
 
+double ap_instance_threads_per_core(const ap_instance *instance, const ap_chip *chip)
+{
+    double of_chip = chip ? ap_or(chip->cpu.threads_per_core, 2) : 2;
+    return instance ? ap_or(instance->threads_per_core, of_chip) : of_chip;
+}
+
 /* -- machines ------------------------------------------------------------------------------------------------------ */
 void ap_target_of_instance(const ap_catalog *catalog, const ap_instance *instance, double units, const ap_price *price,
                            int pricing, ap_target *ret)
@@ -251,14 +257,36 @@ bool ap_target_boxes(const ap_catalog *catalog, const ap_chip *chip, double coun
 }
 
 /* How well a machine matches; lower is better. */
-enum { FIT_EXACT, FIT_BIGGER, FIT_SMALLER, FIT_NONE };
+enum { FIT_EXACT, FIT_BIGGER, FIT_SMALLER, FIT_SHARE, FIT_NONE };
 
 typedef struct offer {
     const ap_instance *instance;
     const ap_price *price;
     double units, usd_per_h;
+    double share; /* CPU: cores of one machine over those of the sockets asked for */
     int fit;
 } offer;
+
+/* Clouds keep some cores of a socket for themselves: from here on a machine counts as whole sockets … */
+static const double whole_socket = 0.75;
+/* … and above this it has sockets to spare. */
+static const double more_sockets = 1.1;
+
+/* CPUs are let out in parts. A machine with whole sockets goes first, then one with more of them, then the largest part;
+ * what is estimated afterwards is the machine that is paid for. */
+static offer match_cpu(const ap_instance *instance, const ap_target *target)
+{
+    offer match = {.instance = instance, .fit = FIT_NONE, .units = target->nodes};
+    double cores = instance->vcpus / ap_instance_threads_per_core(instance, target->chip);
+    match.share = cores / (target->chip->cpu.cores * target->chips_per_node);
+    if (instance->chip_count < target->chips_per_node)
+        return match;
+    if (!ap_known(match.share))
+        match.fit = instance->chip_count > target->chips_per_node ? FIT_BIGGER : FIT_EXACT;
+    else
+        match.fit = match.share < whole_socket ? FIT_SHARE : match.share > more_sockets ? FIT_BIGGER : FIT_EXACT;
+    return match;
+}
 
 /* How many machines of an instance make the target's chips: as many as it has nodes, each of exactly that size or with
  * chips to spare; where no machine is that big (racks of 4-chip hosts), more and smaller ones. A TPU slice is one unit.
@@ -267,6 +295,8 @@ static offer match_instance(const ap_instance *instance, const ap_target *target
 {
     offer match = {.instance = instance, .fit = FIT_NONE, .units = 1};
     double size = instance->chip_count;
+    if (target->chip->kind == AP_CHIP_CPU)
+        return match_cpu(instance, target);
     if (whole_slice || instance->hosts > 1) {
         match.fit = size >= target->chip_count && size <= target->chip_count ? FIT_EXACT : FIT_NONE;
         return match;
@@ -292,11 +322,13 @@ static bool cloud_wanted(const char *cloud, const ap_strings *globs)
     return false;
 }
 
-/* The better fit, then the price, then the name, so that the answer is one. */
+/* The better fit, then the larger part of a CPU, then the price, then the name, so that the answer is one. */
 static bool is_better(const offer *a, const offer *b)
 {
     if (!b->instance || a->fit != b->fit)
         return !b->instance || a->fit < b->fit;
+    if (a->fit == FIT_SHARE && (a->share > b->share || a->share < b->share))
+        return a->share > b->share;
     if (a->usd_per_h < b->usd_per_h || a->usd_per_h > b->usd_per_h)
         return a->usd_per_h < b->usd_per_h;
     int by_cloud = strcmp(a->instance->cloud, b->instance->cloud);

@@ -3,6 +3,7 @@
 
 #include "catalog/target.h"
 #include "jobs/understand.h"
+#include "plan/target.h"
 
 static ap_node *scalar(ap_arena *arena, const char *text)
 {
@@ -257,6 +258,8 @@ static void evaluate(ap_judge *j, const ap_chip *chip, double chips, double node
                 ? chips / ap_or(j->f->n.slices.value, 1)
                 : fmin(hw.domain_chips, fmax(chips / nodes, ap_or(chip->link.max_peers, 0) > 16 ? chips : 0));
     }
+    if (priced)
+        ap_hardware_let_out(&hw, &target);
     if (ap_known(job->cpus_per_node) && (!job->instance || job->format == AP_JF_K8S))
         hw.vcpus = job->cpus_per_node;
     const ap_plan *plan = ap_search_plan(&job->search, &hw);
@@ -264,6 +267,8 @@ static void evaluate(ap_judge *j, const ap_chip *chip, double chips, double node
     ap_result_fill(&job->search, plan, priced ? target.price : NULL, priced ? target.pricing : options.pricing, ret);
     if (priced && target.is_chip_target)
         ap_result_set_price(ret, target.price, target.price_usd_per_h);
+    if (priced)
+        ap_result_warn_of_share(ret, &target, j->arena);
 }
 
 /* Hours on one A100 80 GB where the files name no chips: enough to tell a long run from a short one. */

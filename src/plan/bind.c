@@ -170,7 +170,7 @@ static void bind_job(const ap_job *job, ap_case *ret)
  * memory bandwidth, which few cores can use more than their part of. Trees and simulators count threads themselves. */
 static const ap_chip *share_of_cpu(const ap_hardware *hw, ap_engine engine, ap_arena *arena)
 {
-    double share = hw->threads / (2 * hw->chip->cpu.cores * hw->chips);
+    double share = hw->threads / (ap_or(hw->threads_per_core, 2) * hw->chip->cpu.cores * hw->chips);
     bool counts_threads = engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV;
     if (hw->chip->kind != AP_CHIP_CPU || counts_threads || !(share < 1))
         return hw->chip;

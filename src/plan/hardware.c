@@ -35,12 +35,15 @@ ap_hardware ap_hardware_of_instance(const ap_catalog *catalog, const ap_instance
         .vcpus = instance->vcpus / hosts,
         .memory_bytes = instance->memory / hosts,
         .threads = AP_UNKNOWN,
+        .threads_per_core = AP_UNKNOWN,
         .usd_per_h = AP_UNKNOWN,
     };
     if (!chip)
         return hw;
-    if (chip->kind == AP_CHIP_CPU)
+    if (chip->kind == AP_CHIP_CPU) {
         hw.threads = instance->vcpus * machines;
+        hw.threads_per_core = ap_instance_threads_per_core(instance, chip);
+    }
     hw.domain_chips = chip->kind == AP_CHIP_TPU ? count : fast_domain(chip, hw.chips, hw.chips_per_host);
     return hw;
 }
@@ -63,6 +66,7 @@ ap_hardware ap_hardware_of_chip(const ap_chip *chip, double count)
         .vcpus = AP_UNKNOWN,
         .memory_bytes = AP_UNKNOWN,
         .threads = AP_UNKNOWN,
+        .threads_per_core = AP_UNKNOWN,
         .usd_per_h = AP_UNKNOWN,
     };
 }
@@ -86,5 +90,6 @@ bool ap_hardware_same_speed(const ap_hardware *a, const ap_hardware *b)
     return a->chip == b->chip && a->chips == b->chips && a->chips_per_host == b->chips_per_host &&
            a->domain_chips == b->domain_chips && same_number(a->nic_bytes_per_s, b->nic_bytes_per_s) &&
            same_number(a->intra_bytes_per_s, b->intra_bytes_per_s) && same_number(a->vcpus, b->vcpus) &&
+           same_number(a->threads, b->threads) && same_number(a->threads_per_core, b->threads_per_core) &&
            same_number(a->memory_bytes, b->memory_bytes) && ap_streq(a->fabric, b->fabric);
 }

@@ -18,6 +18,7 @@ typedef struct ap_hardware {
     const char *fabric;
     double vcpus, memory_bytes;  /* of one host, NaN unknown */
     double threads;              /* CPU machines: hardware threads of all; NaN otherwise */
+    double threads_per_core;     /* CPU machines: threads that a core is let out as; NaN otherwise */
     double usd_per_h;            /* rig: running cost; else NaN until a price is chosen */
 } ap_hardware;
 

@@ -50,6 +50,8 @@ typedef struct ap_result {
     int pricing;               /* ap_price_kind */
     double usd_per_h;          /* all machines, after discount; NaN unknown, 0 free */
     const char *priced_from;   /* CHIP targets: the offer the price is from */
+    const ap_finding *share;   /* CHIP targets: AP8041 where that machine has more or less than was asked for; or NULL */
+    double paid_chips;         /* … and how many chips are paid for, where more are than are used; 0 otherwise */
     const ap_region *region;   /* for carbon; or NULL */
     const struct ap_plan *plan; /* shared by every offer of the same hardware */
     double setup_h;            /* paid before training starts: boot, image */
@@ -135,8 +137,9 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw);
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret);
 /* A price that is not simply machines x list price (bare chips priced from an offer). */
 void ap_result_set_price(ap_result *result, const ap_price *price, double usd_per_h);
-/* Adds a warning where spot, with its interruptions, saves nothing over on-demand. */
-void ap_result_warn_of_spot(ap_result *result, ap_arena *arena);
+/* Adds a warning where more or less is paid for than was asked for, and where spot, with its interruptions, saves nothing
+ * over on-demand. */
+void ap_result_warn_of_price(ap_result *result, ap_arena *arena);
 /* Whole run over the limits the user set? Returns the finding and how far over (1.1 = 10 %), or NULL. */
 const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result *result, double *ret_nearness);
 

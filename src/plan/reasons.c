@@ -151,7 +151,7 @@ bool ap_reasons_explain(ap_reasons *reasons, ap_result *result)
             broken = add(reasons, bad ? &result->warnings : &result->reasons, &reasons->hits[i]) || broken;
         }
     }
-    ap_result_warn_of_spot(result, reasons->search->arena);
+    ap_result_warn_of_price(result, reasons->search->arena);
     return broken;
 }
 

@@ -124,8 +124,20 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
     return NULL;
 }
 
-void ap_result_warn_of_spot(ap_result *result, ap_arena *arena)
+static void add_warning(ap_result *result, ap_arena *arena, ap_finding finding)
 {
+    ap_finding *items = AP_NEW_ARRAY(arena, ap_finding, result->warnings.count + 1);
+    for (size_t i = 0; i < result->warnings.count; i++)
+        items[i] = result->warnings.items[i];
+    items[result->warnings.count] = finding;
+    result->warnings.items = items;
+    result->warnings.count++;
+}
+
+void ap_result_warn_of_price(ap_result *result, ap_arena *arena)
+{
+    if (result->share)
+        add_warning(result, arena, *result->share);
     if (!(result->terms.interruptions_per_h > 0))
         return;
     const char *message = NULL;
@@ -139,10 +151,5 @@ void ap_result_warn_of_spot(ap_result *result, ap_arena *arena)
                             result->bill.interruptions, result->bill.extra_h, result->cost_p50, result->on_demand_usd);
     if (!message)
         return;
-    ap_finding *items = AP_NEW_ARRAY(arena, ap_finding, result->warnings.count + 1);
-    for (size_t i = 0; i < result->warnings.count; i++)
-        items[i] = result->warnings.items[i];
-    items[result->warnings.count] = (ap_finding){.id = "AP8040", .message = message};
-    result->warnings.items = items;
-    result->warnings.count++;
+    add_warning(result, arena, (ap_finding){.id = "AP8040", .message = message});
 }

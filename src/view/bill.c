@@ -31,6 +31,8 @@ static void add_price_line(ap_doc *doc, const ap_result *result, const char *tod
         ap_sbuf_printf(&line, " %s", ap_price_kind_name(result->pricing));
         if (ap_known(list) && fabs(list - result->usd_per_h) > 1e-9 * list)
             ap_sbuf_printf(&line, " (list %s)", ap_human_usd_text(doc->arena, list));
+        if (result->priced_from)
+            ap_sbuf_printf(&line, " of %s", result->priced_from);
         add_age(&line, price->as_of, today);
         ap_sbuf_printf(&line, ", %s: %s", ap_confidence_name(price->confidence),
                        price->source ? price->source : "source unknown");

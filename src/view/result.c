@@ -233,6 +233,8 @@ static ap_value *label_value(ap_arena *arena, const ap_result *result)
     bool cpu = hw->chip->kind == AP_CHIP_CPU;
     if (cpu && ap_known(hw->threads))
         ap_put_text(arena, map, "hardware", ap_arena_printf(arena, "%s, %.0f vCPU", hw->chip->id, hw->threads));
+    else if (result->paid_chips > hw->chips)
+        ap_put_text(arena, map, "hardware", ap_arena_printf(arena, "%g of %g x %s", hw->chips, result->paid_chips, hw->chip->id));
     else
         ap_put_text(arena, map, "hardware", ap_arena_printf(arena, "%g x %s", hw->chips, hw->chip->id));
     ap_sbuf text;

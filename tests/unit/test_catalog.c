@@ -9,7 +9,7 @@ static void loads_every_kind_with_file_defaults(void **state)
 {
     const ap_catalog *c = F(state)->catalog;
     assert_int_equal(c->chips.count, 6);
-    assert_int_equal(c->instances.count, 9);
+    assert_int_equal(c->instances.count, 11);
     assert_int_equal(c->models.count, 5);
     const ap_instance *p5 = ap_catalog_find_instance(c, "aws", "p5.48xlarge");
     assert_non_null(p5);

@@ -2,6 +2,7 @@
 #include "catalog_fixture.h"
 
 #include "catalog/target.h"
+#include "plan/target.h"
 
 #define F(state) ((fixture *)*(state))
 
@@ -137,6 +138,46 @@ static void chips_without_any_offer_have_no_price(void **state)
     assert_non_null(t.price_unknown);
 }
 
+/* 56 cores are 112 threads. 8 vCPU cost 0.40 USD, but are no socket; 96 of 112 are (86 %): 4.84 USD. */
+static void cpus_pay_for_a_socket_and_not_for_a_slice(void **state)
+{
+    ap_target t = good(F(state), "xeon-8480plus:1");
+    assert_num(t.price_usd_per_h, 4.84);
+    assert_string_equal(t.priced_from, "aws/m7i.24xlarge@us-east-1");
+    ap_hardware hw = ap_hardware_of_chip(t.chip, 1);
+    ap_hardware_let_out(&hw, &t);
+    assert_num(hw.threads, 96);
+    assert_num(hw.memory_bytes, 384 * 1073741824.0);
+    t = good(F(state), "xeon-8480plus:2");
+    assert_num(t.price_usd_per_h, 9.68);
+    hw = ap_hardware_of_chip(t.chip, 2);
+    ap_hardware_let_out(&hw, &t);
+    assert_num(hw.threads, 192);
+}
+
+/* One of the eight chips of a machine costs what the machine costs, and the result says so. */
+static void one_chip_of_a_whole_machine_is_said(void **state)
+{
+    fixture *f = F(state);
+    ap_target t = good(f, "h100-sxm5-80gb:4");
+    ap_result result = {.hw = ap_hardware_of_chip(t.chip, 4)};
+    ap_result_warn_of_share(&result, &t, f->arena);
+    assert_non_null(result.share);
+    assert_string_equal(result.share->id, "AP8041");
+    assert_string_equal(result.share->message,
+                        "aws/p5.48xlarge@us-west-2 is a machine of 8 chips, 4 used: the whole machine is paid for");
+    assert_num(result.paid_chips, 8);
+    t = good(f, "h100-sxm5-80gb:8");
+    result = (ap_result){.hw = ap_hardware_of_chip(t.chip, 8)};
+    ap_result_warn_of_share(&result, &t, f->arena);
+    assert_null(result.share);
+    t = good(f, "xeon-8480plus:1"); /* the estimate is of the part that is let out */
+    result = (ap_result){.hw = ap_hardware_of_chip(t.chip, 1)};
+    ap_hardware_let_out(&result.hw, &t);
+    ap_result_warn_of_share(&result, &t, f->arena);
+    assert_non_null(strstr(result.share->message, "96 of the 112 threads"));
+}
+
 static void nodes_of_smaller_machines_where_no_box_is_big_enough(void **state)
 {
     ap_target t = good(F(state), "gtx-1080:16");
@@ -217,7 +258,8 @@ int main(void)
         T(tpu_slice_counts_chips_and_hosts), T(cpu_machine_counts_sockets), T(names_with_separators_in_them),
         T(chips_in_one_box_take_the_cheapest_exact_offer), T(chips_without_an_exact_offer_pay_the_whole_machine),
         T(many_chips_are_nodes_of_eight), T(sixteen_in_one_box_where_such_boxes_exist),
-        T(chips_without_any_offer_have_no_price), T(nodes_of_smaller_machines_where_no_box_is_big_enough),
+        T(chips_without_any_offer_have_no_price), T(cpus_pay_for_a_socket_and_not_for_a_slice), T(one_chip_of_a_whole_machine_is_said),
+        T(nodes_of_smaller_machines_where_no_box_is_big_enough),
         T(slice_is_one_unit), T(sku_spelling_stands_for_its_chips), T(own_machines),
         T(unknown_names_are_not_substituted), T(options_price_where_the_target_says_nothing),
     };
