@@ -13,7 +13,7 @@
  * does not matter. Texts that come back are UTF-8, owned by the caller, and freed with accelpick_free; where a pointer for
  * one is NULL it is not made.
  * Functions return the program's exit codes: 0 answered, 2 unknown name, 3 nothing feasible or does not fit (the answer is
- * still there), 4 bad workload, 5 bad data folder, 7 unreadable file. `errors` holds what the program would print. */
+ * still there), 4 bad or no workload, 5 bad data folder, 7 unreadable file. `errors` holds what the program would print. */
 #ifndef ACCELPICK_H
 #define ACCELPICK_H
 
@@ -25,7 +25,8 @@ typedef struct accelpick accelpick;
 
 const char *accelpick_version(void);
 
-/* data_dir: a folder laid out as the project's data/, or NULL for the built-in catalog. NULL on failure. */
+/* data_dir: a folder laid out as the project's data/, its calibration folder with it, or NULL for the built-in
+ * catalog. NULL on failure. */
 accelpick *accelpick_open(const char *data_dir, char **ret_errors);
 void accelpick_close(accelpick *ap);
 

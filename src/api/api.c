@@ -17,6 +17,7 @@
 struct accelpick {
     ap_arena *arena;
     const ap_catalog *catalog;
+    const ap_calibration *calibration; /* of the data folder: the constants belong to its facts */
     const char *data_dir;
     locale_t numbers; /* points in numbers, whatever the caller's locale has */
 };
@@ -75,8 +76,11 @@ static accelpick *open_catalog(const char *data_dir, locale_t numbers, char **re
     ap_arena *arena = ap_arena_new();
     ap_diags diags;
     ap_catalog *loaded = NULL;
+    ap_calibration *calibration = NULL;
     ap_diags_init(&diags, arena);
     ap_status status = data_dir ? ap_catalog_load_dir(data_dir, arena, &diags, &loaded) : AP_OK;
+    if (status == AP_OK)
+        status = ap_calibration_of_data(data_dir, arena, &diags, &calibration);
     hand_over_diags(arena, &diags, ret_errors);
     if (status != AP_OK) {
         ap_arena_free(arena);
@@ -85,6 +89,7 @@ static accelpick *open_catalog(const char *data_dir, locale_t numbers, char **re
     accelpick *ap = AP_NEW(arena, accelpick);
     ap->arena = arena;
     ap->catalog = loaded ? loaded : ap_catalog_builtin(arena);
+    ap->calibration = calibration;
     ap->data_dir = ap_arena_strdup(arena, data_dir);
     ap->numbers = numbers;
     return ap;
@@ -119,7 +124,7 @@ static ap_status ask(const accelpick *ap, const char *workload, unsigned scope, 
     if (status != AP_OK)
         return status;
     q->options = (ap_plan_options){.constraints = q->workload.constraints, .group_by = AP_GROUP_INSTANCE};
-    ap_search_init(&q->search, (ap_search_inputs){&q->job, ap->catalog, ap_calibration_builtin(q->arena), &q->options, q->arena});
+    ap_search_init(&q->search, (ap_search_inputs){&q->job, ap->catalog, ap->calibration, &q->options, q->arena});
     ap_knowledge_request request = {.data_dir = ap->data_dir};
     ap_ruleset *set;
     status = ap_knowledge_load(&request, q->arena, &q->diags, &set);
@@ -139,6 +144,16 @@ static int answer(question *q, ap_status status, const ap_doc *doc, char **ret_j
     hand_over_diags(q->arena, &q->diags, ret_errors);
     ap_arena_free(q->arena);
     return rendered != AP_OK ? (int)rendered : (int)status;
+}
+
+static const char no_question[] = "error: no handle or no workload was given\n";
+
+/* What cannot be asked: a caller's mistake, answered like a bad workload. */
+static int refuse(const char *why, char **ret_json, char **ret_errors)
+{
+    hand_over(NULL, ret_json);
+    hand_over(why, ret_errors);
+    return AP_BAD_INPUT;
 }
 
 static int recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
@@ -179,6 +194,8 @@ static int estimate(accelpick *ap, const char *workload, const char *const *targ
 
 int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, char **ret_errors)
 {
+    if (!ap || !workload)
+        return refuse(no_question, ret_json, ret_errors);
     locale_t callers = enter_plain_numbers(ap->numbers);
     int code = recommend(ap, workload, ret_json, ret_errors);
     leave_plain_numbers(callers);
@@ -187,6 +204,8 @@ int accelpick_recommend(accelpick *ap, const char *workload, char **ret_json, ch
 
 int accelpick_estimate(accelpick *ap, const char *workload, const char *const *targets, char **ret_json, char **ret_errors)
 {
+    if (!ap || !workload)
+        return refuse(no_question, ret_json, ret_errors);
     locale_t callers = enter_plain_numbers(ap->numbers);
     int code = estimate(ap, workload, targets, ret_json, ret_errors);
     leave_plain_numbers(callers);

@@ -9,24 +9,9 @@ const char *ap_cli_calibration_dir(ap_arena *arena)
     return dir ? ap_arena_printf(arena, "%s/calibration", dir) : NULL;
 }
 
-static ap_status load_dir(ap_cli *cli, const char *dir, ap_calibration **ret)
-{
-    const char **paths = NULL;
-    size_t count = 0;
-    ap_status status = ap_file_walk(dir, ".yaml", false, cli->arena, &cli->diags, &paths, &count);
-    if (status != AP_OK)
-        return status;
-    return ap_calibration_load(paths, count, cli->arena, &cli->diags, ret);
-}
-
 static ap_status load_base(ap_cli *cli, ap_calibration **ret)
 {
-    const char *data = ap_cli_text(cli, AP_O_DATA);
-    const char *folder = data ? ap_arena_printf(cli->arena, "%s/calibration", data) : NULL;
-    if (folder && ap_file_is_dir(folder))
-        return load_dir(cli, folder, ret);
-    *ret = ap_calibration_copy(ap_calibration_builtin(cli->arena), cli->arena);
-    return AP_OK;
+    return ap_calibration_of_data(ap_cli_text(cli, AP_O_DATA), cli->arena, &cli->diags, ret);
 }
 
 ap_status ap_cli_base_calibration(ap_cli *cli, const ap_calibration **ret_calibration)
@@ -47,7 +32,7 @@ ap_status ap_cli_calibration(ap_cli *cli, const ap_calibration **ret_calibration
     const char *own = ap_cli_calibration_dir(cli->arena);
     if (own && ap_file_is_dir(own)) {
         ap_calibration *users = NULL;
-        ap_status status = load_dir(cli, own, &users);
+        ap_status status = ap_calibration_load_folder(own, cli->arena, &cli->diags, &users);
         if (status != AP_OK)
             return status;
         for (size_t i = 0; i < users->engines.count; i++)

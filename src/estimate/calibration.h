@@ -77,6 +77,10 @@ extern const ap_object ap_calib_engine_object;
 const ap_calibration *ap_calibration_builtin(ap_arena *arena);
 AP_CHECKED ap_status ap_calibration_load(const char *const *paths, size_t count, ap_arena *arena, ap_diags *diags,
                                          ap_calibration **ret);
+/* Every file of a folder, or of DATA/calibration; a data folder without one (or NULL) has a copy of the built-in. */
+AP_CHECKED ap_status ap_calibration_load_folder(const char *folder, ap_arena *arena, ap_diags *diags,
+                                                ap_calibration **ret);
+AP_CHECKED ap_status ap_calibration_of_data(const char *data_dir, ap_arena *arena, ap_diags *diags, ap_calibration **ret);
 
 /* Engine by name or NULL. */
 const ap_calib_engine *ap_calibration_engine(const ap_calibration *calibration, const char *name);

@@ -79,6 +79,57 @@ static void test_rules_fill_in_what_they_assume(void **state)
     accelpick_close(ap);
 }
 
+/* Constants belong to the facts of their folder: the library reads them there, as the program with --data does. */
+static void test_constants_come_from_the_data_folder(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/accelpick-data-XXXXXX", command[512];
+    assert_non_null(mkdtemp(dir));
+    static const char copy[] = "cp -r tests/fixtures/house-rule/. %s && cp -r data/calibration %s/calibration && "
+                               "sed -i.old 's/value: 120$/value: 72000/' %s/calibration/run.yaml";
+    (void)snprintf(command, sizeof command, copy, dir, dir, dir);
+    assert_int_equal(system(command), 0); /* a start of 20 hours instead of two minutes */
+    static const char run[] = "model: {class: decoder, layers: 16, hidden: 2048, heads: 16, ffn: 8192, gated_mlp: true, vocab: 32000}\n"
+                              "method: lora\ndata: {tokens: 1M}\n";
+    const char *targets[] = {"h100-sxm5-80gb:8", NULL};
+    char *json = NULL, *errors = NULL;
+    accelpick *ap = accelpick_open(dir, NULL);
+    assert_non_null(ap);
+    assert_int_equal(accelpick_estimate(ap, run, targets, &json, NULL), 0);
+    const char *hours = strstr(json, "\"time_h\": {");
+    assert_non_null(hours);
+    hours = strstr(hours, "\"p50\": ");
+    assert_non_null(hours);
+    double time_h = strtod(hours + strlen("\"p50\": "), NULL);
+    if (time_h < 20 || time_h > 21)
+        fail_msg("%s", json);
+    accelpick_free(json);
+    accelpick_close(ap);
+    (void)snprintf(command, sizeof command, "echo 'engine: [' > %s/calibration/run.yaml", dir);
+    assert_int_equal(system(command), 0);
+    assert_null(accelpick_open(dir, &errors));
+    assert_non_null(strstr(errors, "run.yaml"));
+    accelpick_free(errors);
+    (void)snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_no_question_is_refused(void **state)
+{
+    (void)state;
+    accelpick *ap = accelpick_open(NULL, NULL);
+    const char *targets[] = {"t4:1", NULL};
+    char *json = NULL, *errors = NULL;
+    assert_int_equal(accelpick_recommend(ap, NULL, &json, &errors), 4);
+    assert_null(json);
+    assert_non_null(strstr(errors, "no workload"));
+    accelpick_free(errors);
+    assert_int_equal(accelpick_estimate(ap, NULL, targets, NULL, NULL), 4);
+    assert_int_equal(accelpick_estimate(NULL, "model: resnet50\n", targets, &json, &errors), 4);
+    accelpick_free(errors);
+    accelpick_close(ap);
+}
+
 #define RUN "model: llama-3.1-8b\nmethod: lora\ndata: {tokens: 1.5M}\nconstraints: {chips: 8, clouds: [aws, lambda]}\n"
 
 /* A locale with decimal commas: one of the system's, or compiled here. NULL where neither is there. */
@@ -130,6 +181,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_callers_locale_changes_nothing),
         cmocka_unit_test(test_rules_fill_in_what_they_assume),
+        cmocka_unit_test(test_constants_come_from_the_data_folder),
+        cmocka_unit_test(test_no_question_is_refused),
         cmocka_unit_test(test_recommend_answers_json),
         cmocka_unit_test(test_bad_workload_is_explained),
         cmocka_unit_test(test_estimate_says_when_it_does_not_fit),
