@@ -18,8 +18,8 @@ static const char *const chip_kind_words[] = {"cpu", "gpu", "tpu", "asic", NULL}
 /* -- chips ------------------------------------------------------------------------------------------------------- */
 #define S ap_chip
 static const ap_field memory_fields[] = {
-    SUB(memory, "size", AP_T_NUM, memory.size, AP_DIM_MEMORY, 1e6, 4e13, "Nominal memory of the card, e.g. 80GiB."),
-    SUB(memory, "usable", AP_T_NUM, memory.usable, AP_DIM_MEMORY, 1e6, 4e13, "What the driver reports, e.g. 81559MiB."),
+    SUB(memory, "size", AP_T_NUM, memory.size, AP_DIM_MEMORY, 1e6, 4e13, "Nominal memory of the card, e.g. 80GiB; of a laptop or desktop CPU what such a machine usually has."),
+    SUB(memory, "usable", AP_T_NUM, memory.usable, AP_DIM_MEMORY, 1e6, 4e13, "What the driver reports, e.g. 81559MiB; of unified memory what the GPU may take."),
     SUB(memory, "type", AP_T_TEXT, memory.type, AP_DIM_NONE, 0, 0, "HBM3, GDDR6X, DDR5 …"),
     SUB(memory, "bandwidth", AP_T_NUM, memory.bandwidth, AP_DIM_BYTES_PER_S, 1e9, 1e17,
         "Peak bandwidth, e.g. 3350GB/s."),
@@ -69,7 +69,7 @@ static const ap_field cpu_fields[] = {
     SUB(cpu, "base_clock", AP_T_NUM, cpu.base_clock_hz, AP_DIM_HZ, 1e8, 1e10, "Base clock, e.g. 2.0GHz."),
     SUB(cpu, "threads_per_core", AP_T_INT, cpu.threads_per_core, AP_DIM_NONE, 1, 8, "Hardware threads of a core; 2 if absent."),
 };
-static const ap_object cpu_object = {"cpu", "Only for kind cpu.", sizeof(((S *)0)->cpu), AP_FIELDS_OF(cpu_fields),
+static const ap_object cpu_object = {"cpu", "Kind cpu, and chips whose own cores run what does not use the GPU (Apple).", sizeof(((S *)0)->cpu), AP_FIELDS_OF(cpu_fields),
                                      NULL};
 static const ap_field chip_price_fields[] = {
     SUB(price, "usd", AP_T_NUM, price.usd, AP_DIM_USD, 1, 1e7, "Purchase price of one chip or card."),
@@ -92,7 +92,7 @@ static const ap_field chip_fields[] = {
     PART("link", link, link_object, "Direct connection between chips."),
     PART("bus", bus, bus_object, "Connection to the host."),
     TEXT("arch", arch, "Compile target: sm_90, gfx942, avx512 …"),
-    PART("cpu", cpu, cpu_object, "Cores and clock of a CPU."),
+    PART("cpu", cpu, cpu_object, "Cores and clock of a CPU, or of the CPU part of a system on a chip."),
     INT("devices", devices, 1, 1024, "Devices a framework sees on one chip (dies, stacks, cores); 1 if absent."),
     PART("price", price, chip_price_object, "Purchase price."),
     TEXTS("frameworks", frameworks, "Frameworks that train on it."),

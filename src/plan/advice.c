@@ -11,6 +11,7 @@
 #define WORTH_FRACTION 0.03 /* less than 3 % of the bill or the time is noise beside the band */
 #define WORTH_USD      0.10 /* and nobody changes a machine for cents or a minute */
 #define WORTH_H        (2.0 / 60)
+#define OWN_MACHINE_H 0.5 /* what a machine of one's own may take and still be the advice */
 #define NEARLY_FREE_BATCH 0.1 /* of the critical batch: a tenth more samples (M-97) */
 
 typedef struct advisor {
@@ -206,6 +207,33 @@ static void advise_early_stopping(advisor *a)
     add(a, "AP1918", usd, hours, savings(a, what, usd, hours));
 }
 
+/* A table that a usual laptop or desktop trains sooner than a cloud's machine starts, or nearly so. */
+static void advise_own_machine(advisor *a)
+{
+    ap_search *search = a->search;
+    static const struct {
+        const char *chip, *words;
+    } owned[] = {{"cpu-laptop", "your own laptop"}, {"cpu-workstation", "a desktop of yours"}};
+    bool table = ap_streq(search->job->model.domain, "trees") || ap_streq(search->job->model.domain, "classic");
+    if (!table || a->best->hw.rig)
+        return;
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        const ap_chip *chip = ap_catalog_chip(search->catalog, owned[i].chip);
+        if (!chip)
+            continue;
+        ap_hardware hw = ap_hardware_of_chip(chip, 1);
+        const ap_plan *plan = ap_search_plan(search, &hw);
+        if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT || !(plan->run.hours_p50 <= OWN_MACHINE_H))
+            continue;
+        double hours = a->best->hours_p50 - plan->run.hours_p50;
+        const char *what = ap_arena_printf(search->arena, "%s (%.0f cores, %s) does it in %s and costs nothing to rent", owned[i].words,
+                                           chip->cpu.cores, chip->id, ap_human_hours_text(search->arena, plan->run.hours_p50));
+        if (a->count < MOST_ADVICE)
+            a->items[a->count++] = (ap_advice){"AP1921", savings(a, what, a->best->cost_p50, hours), a->best->cost_p50, hours};
+        return;
+    }
+}
+
 static int compare(const void *left, const void *right)
 {
     const ap_advice *a = left, *b = right;
@@ -263,6 +291,7 @@ size_t ap_search_advise(ap_search *search, const ap_advice **ret_items)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         advise_variant(&a, &variants[i]);
     advise_early_stopping(&a);
+    advise_own_machine(&a);
     if (a.count)
         qsort(a.items, a.count, sizeof *a.items, compare);
     *ret_items = a.items;

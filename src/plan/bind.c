@@ -57,6 +57,12 @@ static bool chip_runs(const ap_chip *chip, const char *framework)
     return false;
 }
 
+/* A system on a chip (Apple's): libraries that do not use its GPU run on its cores, in the same memory. */
+static bool has_own_cores(const ap_chip *chip)
+{
+    return chip->kind == AP_CHIP_GPU && ap_known(chip->cpu.cores);
+}
+
 static bool is_tree_library(int framework)
 {
     return framework >= 3 && framework <= 6;
@@ -66,9 +72,10 @@ static const ap_finding *bind_framework(const ap_job *job, const ap_chip *chip, 
 {
     const char *name = ap_framework_names[job->framework];
     bool trees = is_tree_library(job->framework) || is_table(&job->model);
-    if (trees && chip->kind != AP_CHIP_CPU && !(chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "NVIDIA")))
+    bool by_cpu = chip->kind == AP_CHIP_CPU || has_own_cores(chip);
+    if (trees && !by_cpu && !(chip->kind == AP_CHIP_GPU && ap_streq(chip->vendor, "NVIDIA")))
         return refuse(arena, "AP1023", ap_arena_printf(arena, "tree and classic libraries do not run on %s", chip->name));
-    if (job->framework == 6 && chip->kind != AP_CHIP_CPU)
+    if (job->framework == 6 && !by_cpu)
         return refuse(arena, "AP1023", ap_arena_printf(arena, "scikit-learn runs on CPUs, not on %s", chip->name));
     if (job->framework == AP_FRAMEWORK_ANY) {
         ret->framework = is_table(&job->model) ? job->model.library : NULL;
@@ -166,16 +173,38 @@ static void bind_job(const ap_job *job, ap_case *ret)
     ret->leaves = job->model.leaves;
 }
 
+/* The cores of a system on a chip as a CPU. */
+static const ap_chip *cores_of(const ap_chip *chip, ap_arena *arena)
+{
+    ap_chip *cores = AP_NEW(arena, ap_chip);
+    *cores = *chip;
+    cores->kind = AP_CHIP_CPU;
+    cores->generation = "cpu-arm";
+    cores->memory.usable = AP_UNKNOWN;
+    return cores;
+}
+
+/* What the machine has goes before what such machines usually have. */
+static double cpu_memory(const ap_hardware *hw, const ap_chip *chip)
+{
+    return chip->kind == AP_CHIP_CPU ? ap_or(hw->memory_bytes, chip->memory.size) : hw->memory_bytes;
+}
+
 /* A machine that has some threads of a CPU has that share of its arithmetic and power, and at most twice that share of its
  * memory bandwidth, which few cores can use more than their part of. Trees and simulators count threads themselves. */
 static const ap_chip *share_of_cpu(const ap_hardware *hw, ap_engine engine, ap_arena *arena)
 {
     double share = hw->threads / (ap_or(hw->threads_per_core, 2) * hw->chip->cpu.cores * hw->chips);
     bool counts_threads = engine == AP_ENGINE_TREE || engine == AP_ENGINE_ENV;
-    if (hw->chip->kind != AP_CHIP_CPU || counts_threads || !(share < 1))
+    bool other_memory = ap_known(hw->chip->memory.size) && ap_known(hw->memory_bytes);
+    if (hw->chip->kind != AP_CHIP_CPU || counts_threads || (!(share < 1) && !other_memory))
         return hw->chip;
     ap_chip *slice = AP_NEW(arena, ap_chip);
     *slice = *hw->chip;
+    if (other_memory)
+        slice->memory.size = hw->memory_bytes;
+    if (!(share < 1))
+        return slice;
     double *const peaks[] = {&slice->peak.fp64, &slice->peak.fp32, &slice->peak.tf32, &slice->peak.fp16,
                              &slice->peak.bf16, &slice->peak.fp8,  &slice->peak.fp4,  &slice->peak.int8,
                              &slice->peak.fp32_matrix};
@@ -195,6 +224,8 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     bind_job(job, ret);
     ret->chip = hw->chip;
     ret->chip = share_of_cpu(hw, ap_est_engine(ret), arena);
+    if (is_table(&job->model) && has_own_cores(hw->chip))
+        ret->chip = cores_of(hw->chip, arena);
     ret->layouts_given = ap_est_engine(ret) == AP_ENGINE_LLM || ap_est_engine(ret) == AP_ENGINE_DL;
     ret->chips = hw->chips;
     ret->chips_per_node = hw->chips_per_host;
@@ -206,7 +237,7 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     ret->host_vcpus = hw->vcpus;
     ret->data_format = job->format;
     ret->sample_bytes = job->sample_bytes;
-    ret->host_memory_bytes = hw->memory_bytes;
+    ret->host_memory_bytes = cpu_memory(hw, ret->chip);
     const ap_finding *problem = bind_framework(job, hw->chip, arena, ret);
     if (!problem)
         problem = bind_precision(job, hw->chip, arena, ret);

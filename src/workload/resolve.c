@@ -254,6 +254,14 @@ static void resolve_full_graph(resolver *r)
     ap_job_assume(job, "global_batch", "a step sees the full graph", "%.0f", job->global_batch);
 }
 
+enum { USUAL_ROUNDS = 500, USUAL_FOREST_TREES = 500 };
+
+/* Trees that do not follow one another; they grow to full depth, so no depth is assumed. */
+static bool is_forest(const ap_model *model)
+{
+    return ap_streq(model->family, "forest");
+}
+
 /* Tables of rows: trees and classic models. A boosting round is their step. */
 static void resolve_table(resolver *r)
 {
@@ -267,10 +275,13 @@ static void resolve_table(resolver *r)
     }
     bool tree = ap_streq(job->model.domain, "trees");
     if (tree && !ap_known(job->model.trees)) {
-        job->model.trees = ap_or(w->data.epochs, 500);
-        ap_job_assume(job, "trees", "a usual number of boosting rounds", "%.0f", job->model.trees);
+        bool single = ap_streq(job->model.id, "decision-tree");
+        double usual = single ? 1 : is_forest(&job->model) ? USUAL_FOREST_TREES : USUAL_ROUNDS;
+        job->model.trees = ap_or(w->data.epochs, usual);
+        ap_job_assume(job, "trees", single ? "one, not a forest" : is_forest(&job->model) ? "a usual number of trees of a forest" : "a usual number of boosting rounds",
+                      "%.0f", job->model.trees);
     }
-    if (tree && !ap_known(job->model.depth) && !ap_known(job->model.leaves)) {
+    if (tree && !is_forest(&job->model) && !ap_known(job->model.depth) && !ap_known(job->model.leaves)) {
         job->model.depth = 8;
         ap_job_assume(job, "depth", "a usual depth", "8");
     }
