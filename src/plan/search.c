@@ -72,6 +72,16 @@ static void raise_batch(ap_search *search, struct ap_chip_plans *shared, ap_case
     }
 }
 
+/* What was never laid out has no layout: nothing of it is 0, or "none". */
+static void forget_layout(ap_plan *plan)
+{
+    ap_layout *layout = &plan->est.layout;
+    if (!plan->est.error || layout->tp >= 1)
+        return;
+    *layout = (ap_layout){.dp = AP_UNKNOWN, .tp = AP_UNKNOWN, .pp = AP_UNKNOWN, .vpp = AP_UNKNOWN, .cp = AP_UNKNOWN,
+                          .ep = AP_UNKNOWN, .micro_batch = AP_UNKNOWN, .accum = AP_UNKNOWN, .sharding = -1, .recompute = -1};
+}
+
 static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_plan *plan)
 {
     ap_case job;
@@ -102,6 +112,7 @@ const ap_plan *ap_search_plan(ap_search *search, const ap_hardware *hw)
     plan->next = shared->first;
     shared->first = plan;
     estimate_plan(search, shared, plan);
+    forget_layout(plan);
     return plan;
 }
 

@@ -31,7 +31,7 @@ static ap_value *plan_value(ap_arena *arena, const ap_plan *plan)
     const ap_layout *layout = &plan->est.layout;
     ap_value *map = ap_value_map(arena);
     ap_put_text(arena, map, "stack", plan->stack);
-    ap_put_num(arena, map, "dp", fmax(1, layout->dp)); /* on a slice of a chip runs one rank */
+    ap_put_num(arena, map, "dp", layout->dp < 1 ? 1 : layout->dp); /* on a slice of a chip runs one rank */
     ap_put_num(arena, map, "tp", layout->tp);
     ap_put_num(arena, map, "pp", layout->pp);
     ap_put_num(arena, map, "cp", layout->cp);
@@ -130,6 +130,31 @@ static ap_value *commitment_value(ap_arena *arena, const ap_result *result)
     return map;
 }
 
+/* Parts of the plan that there are not: no layout was found, or this kind of training has no such part. */
+static void put_unknown_plan(ap_arena *arena, ap_value *map, const ap_plan *plan)
+{
+    const ap_layout *layout = &plan->est.layout;
+    const char *failed = plan->est.error;
+    const struct { const char *field; bool known; const char *why; } parts[] = {
+        {"stack", plan->stack, "no software of the catalog was named or is usual for it"},
+        {"dp", ap_known(layout->dp), NULL},
+        {"tp", ap_known(layout->tp), NULL},
+        {"pp", ap_known(layout->pp), NULL},
+        {"cp", ap_known(layout->cp), NULL},
+        {"ep", ap_known(layout->ep), NULL},
+        {"sharding", layout->sharding >= 0, NULL},
+        {"micro_batch", ap_known(layout->micro_batch), NULL},
+        {"grad_accum", ap_known(layout->accum), NULL},
+        {"global_batch", ap_known(plan->global_batch), "it does not train in batches"},
+        {"recompute", layout->recompute >= 0, NULL},
+        {"precision", plan->precision >= 0, "the precision was not settled"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!parts[i].known)
+            ap_put_text(arena, map, ap_arena_printf(arena, "plan.%s", parts[i].field),
+                        failed ? failed : parts[i].why ? parts[i].why : "not a matter of this kind of training");
+}
+
 /* Items that this run has to pay and nobody knows the price of. */
 static void put_unknown_items(ap_arena *arena, ap_value *map, const ap_result *result)
 {
@@ -220,6 +245,7 @@ static ap_value *unknown_value(ap_arena *arena, const ap_job *job, const ap_resu
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!reasons[i].known)
             ap_put_text(arena, map, reasons[i].field, reasons[i].why);
+    put_unknown_plan(arena, map, plan);
     put_unknown_items(arena, map, result);
     return map;
 }

@@ -37,6 +37,12 @@ ANSWERS = [
     ("record", ["show", "chips", "h100-sxm5-80gb"]),
     ("record", ["show", "models", "gpt3-175b"]),
     ("record", ["show", "instances", "aws/p5.48xlarge"]),
+    ("record", ["show", "suites", "dle.pytorch-classification-convnets-efficientnet.t4"]),
+    ("estimate", ["estimate", "--model", "resnet50", "--dataset", "imagenet-1k", "--epochs", "90", "--global-batch", "64",
+                  "--on", "h100-sxm5-80gb:512"]),
+    ("estimate", ["estimate", "--model", "random-forest", "--dataset", "higgs", "--on", "h100-sxm5-80gb:1",
+                  "--on", "gcp/c4-standard-16"]),
+    ("estimate", ["estimate", "--model", "xgboost", "--dataset", "higgs", "--on", "h100-sxm5-80gb:1"]),
 ]
 ANSWERS += [(kind, ["list", kind, "-n", "0"]) for kind in
             "chips instances clouds regions models datasets recipes rigs rules images stacks suites".split()]
@@ -63,6 +69,9 @@ def nulls_without_reason(answer):
         for key, value in result.items():
             if value is None and key != "priced_from" and key not in result["unknown"]:
                 yield "%s: %s is null without a reason" % (result["target"], key)
+        for key, value in result["plan"].items():
+            if value is None and "plan." + key not in result["unknown"]:
+                yield "%s: plan.%s is null without a reason" % (result["target"], key)
 
 
 def problems_of(schemas, kind, words, folder):
