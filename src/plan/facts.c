@@ -47,6 +47,7 @@ static const ap_fact facts[] = {
     INT(workload, cp, NULL, 0, "context parallel degree asked for"),
     INT(workload, ep, NULL, 0, "expert parallel degree asked for"),
     NUM(workload, flop_total, "FLOP", 0, "useful model operations of the whole run"),
+    NUM(workload, reference_h, "h", 0, "time of that work on one A100 (312 TFLOP/s) that reaches 40 % of its peak"),
     NUM(workload, weights_gib, "GiB", 0, "weights in the precision they are stored in, unsharded"),
     NUM(workload, state_gib, "GiB", 0, "weights, gradients and optimizer, unsharded"),
     TEXT(workload, dataset, 0, "id of the data set"),

@@ -34,7 +34,7 @@ typedef struct ap_workload_facts { /* phase 0 */
     double tokens_total, samples_total, epochs;
     double critical_batch, largest_batch; /* samples: where a target takes twice the fewest; the largest known to reach it */
     double tp, pp, cp, ep;     /* asked for; NaN = auto */
-    double flop_total;         /* useful model FLOP of the whole run */
+    double flop_total, reference_h;         /* useful model FLOP of the whole run */
     double weights_gib;        /* in compute (or base) precision, unsharded */
     double state_gib;          /* weights + gradients + optimizer, unsharded */
     const char *dataset;

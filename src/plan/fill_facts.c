@@ -8,6 +8,8 @@
 #include "plan/reasons.h"
 
 #define GIB 1073741824.0
+#define REFERENCE_FLOP_PER_S 312e12 /* 16-bit peak of an A100, and the share of it that usual training reaches */
+#define REFERENCE_SHARE      0.4
 
 static const char *const engine_names[] = {"llm", "dl", "tree", "env"};
 
@@ -92,6 +94,7 @@ static void fill_workload(const ap_search *search, ap_workload_facts *f)
     f->cp = w->parallel.cp;
     f->ep = w->parallel.ep;
     f->flop_total = 6 * ap_or(m->active_params, m->params) * job->tokens;
+    f->reference_h = f->flop_total / (REFERENCE_FLOP_PER_S * REFERENCE_SHARE) / 3600;
     f->weights_gib = m->params * (job->base_precision == AP_PREC_NF4 ? 0.55 : 2) / GIB;
     f->state_gib = state_bytes(job) / GIB;
     f->dataset = job->dataset ? job->dataset->id : NULL;

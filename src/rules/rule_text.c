@@ -8,11 +8,26 @@
 #include "rules/cel.h"
 #include "rules/ruleset.h"
 
+/* Work spans twenty powers of ten, and a prefix would read like a speed: 5.12e15 FLOP. */
+static void add_work(double flop, const char *unit, ap_sbuf *out)
+{
+    char digits[32];
+    double power = flop > 0 ? floor(log10(flop)) : 0;
+    if (flop / pow(10, power) >= 9.995) /* rounds up to the next power */
+        power++;
+    ap_num_format_digits(flop / pow(10, power), 3, digits);
+    ap_sbuf_printf(out, "%se%.0f %s", digits, power, unit);
+}
+
 static void add_number(double number, const char *unit, ap_sbuf *out)
 {
     char text[32];
     if (unit && strcmp(unit, "count") == 0) {
         ap_units_format(number, AP_DIM_COUNT, out);
+        return;
+    }
+    if (unit && strcmp(unit, "FLOP") == 0 && fabs(number) >= 1e6) {
+        add_work(number, unit, out);
         return;
     }
     if (unit && strcmp(unit, "fraction") == 0) {
