@@ -35,7 +35,7 @@ typedef struct ap_emit_request {
 #define AP_EMIT_NUMBERS(X)                                                                                             \
     X(nodes)                                                                                                           \
     X(chips) X(chips_per_node) X(procs_per_node) X(world) X(machines) X(cpus_per_node) X(memory_gib) X(shm_gib)        \
-        X(disk_gb) X(dp) X(tp) X(pp) X(cp) X(ep) X(micro_batch) X(grad_accum) X(global_batch) X(seq_len) X(steps)      \
+        X(disk_gb) X(dp) X(tp) X(pp) X(vpp) X(cp) X(ep) X(micro_batch) X(grad_accum) X(global_batch) X(seq_len) X(steps)      \
             X(epochs) X(save_steps) X(lora_rank) X(usd_per_h) X(hours_p50) X(hours_p90) X(cost_p50) X(cost_p90)        \
                 X(limit_s) X(limit_min) X(grace_s) X(idle_min) X(save_s) X(restarts) X(nics) X(worst_usd)
 #define AP_EMIT_FLAGS(X)                                                                                               \

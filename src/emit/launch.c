@@ -194,11 +194,25 @@ static void megatron_shape(ap_emit_plan *p)
     ap_emit_arg_number(p, "--vocab-size", m->vocab);
 }
 
+/* Stages that count embedding and head as a layer each where the layers alone do not divide. */
+static void interleaving(ap_emit_plan *p)
+{
+    if (!(p->pp > 1) || !(p->vpp > 1))
+        return;
+    double layers = p->request->search->job->model.layers, parts = p->pp * p->vpp;
+    ap_emit_arg_number(p, "--num-virtual-stages-per-pipeline-rank", p->vpp);
+    if (fmod(layers, parts) > 0)
+        ap_emit_arg(p, "--account-for-embedding-in-pipeline-split", NULL);
+    if (fmod(layers, parts) > 0 && fmod(layers + 1, parts) > 0)
+        ap_emit_arg(p, "--account-for-loss-in-pipeline-split", NULL);
+}
+
 static void megatron(ap_emit_plan *p)
 {
     megatron_shape(p);
     ap_emit_arg_number(p, "--tensor-model-parallel-size", ap_or(p->tp, 1));
     ap_emit_arg_number(p, "--pipeline-model-parallel-size", ap_or(p->pp, 1));
+    interleaving(p);
     if (p->cp > 1)
         ap_emit_arg_number(p, "--context-parallel-size", p->cp);
     if (p->ep > 1)

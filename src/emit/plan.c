@@ -90,6 +90,7 @@ static void take_layout(ap_emit_plan *p)
     p->dp = layout->dp;
     p->tp = layout->tp;
     p->pp = layout->pp;
+    p->vpp = layout->vpp;
     p->cp = layout->cp;
     p->ep = layout->ep;
     p->micro_batch = layout->micro_batch;

@@ -34,6 +34,8 @@ static ap_value *plan_value(ap_arena *arena, const ap_plan *plan)
     ap_put_num(arena, map, "dp", layout->dp < 1 ? 1 : layout->dp); /* on a slice of a chip runs one rank */
     ap_put_num(arena, map, "tp", layout->tp);
     ap_put_num(arena, map, "pp", layout->pp);
+    if (layout->vpp > 1)
+        ap_put_num(arena, map, "vpp", layout->vpp);
     ap_put_num(arena, map, "cp", layout->cp);
     ap_put_num(arena, map, "ep", layout->ep);
     ap_put_text(arena, map, "sharding", layout->sharding >= 0 ? ap_sharding_names[layout->sharding] : NULL);
@@ -266,7 +268,7 @@ static ap_value *label_value(ap_arena *arena, const ap_result *result)
     ap_sbuf text;
     ap_sbuf_init(&text, arena);
     const struct { const char *name; double degree; } degrees[] = {{"dp", layout->dp}, {"tp", layout->tp}, {"pp", layout->pp},
-                                                                   {"cp", layout->cp}, {"ep", layout->ep}};
+                                                                   {"vpp", layout->vpp}, {"cp", layout->cp}, {"ep", layout->ep}};
     for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
         if (degrees[i].degree > 1)
             ap_sbuf_printf(&text, "%s%s%g", text.len ? " " : "", degrees[i].name, degrees[i].degree);
