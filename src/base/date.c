@@ -1,6 +1,7 @@
 #include "base/date.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -32,4 +33,16 @@ double ap_date_day(const char *date)
 double ap_days_between(const char *from, const char *to)
 {
     return ap_date_day(to) - ap_date_day(from);
+}
+
+bool ap_date_is_plain(const char *date)
+{
+    static const char form[] = "9999-99-99";
+    size_t len = strlen(date);
+    if (len != 4 && len != 7 && len != 10)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (form[i] == '9' ? date[i] < '0' || date[i] > '9' : date[i] != form[i])
+            return false;
+    return date[0] >= '1' && date[0] <= '2' && ap_known(ap_date_day(date));
 }

@@ -82,8 +82,12 @@ static void check_instance(const ap_catalog *catalog, const ap_instance *instanc
     if (instance->chip && !ap_known(instance->chip_count))
         ap_diag_add(diags, AP_ERROR, 724, instance->pos, "instance '%s/%s' has a chip but no chip_count",
                     instance->cloud, instance->name);
-    for (size_t i = 0; i < instance->prices.count; i++)
-        check_price(instance, &instance->prices.items[i], diags);
+    for (size_t i = 0; i < instance->prices.count; i++) {
+        const ap_price *price = &instance->prices.items[i];
+        check_price(instance, price, diags);
+        if (!ap_streq(price->as_of, instance->from.as_of))
+            ap_check_date(AP_KIND_INSTANCES, instance, (ap_said){"as_of", price->as_of}, diags);
+    }
     check_regions_unique(instance, diags);
 }
 
@@ -128,6 +132,25 @@ static void check_recipe(const ap_catalog *catalog, const ap_recipe *recipe, ap_
     if (!ap_streq(recipe->model, "any"))
         check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"model", AP_KIND_MODELS, recipe->model}, diags);
     check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"dataset", AP_KIND_DATASETS, recipe->dataset}, diags);
+    ap_check_task(AP_KIND_RECIPES, recipe, (ap_said){"task", recipe->task}, diags);
+}
+
+static void check_model(const ap_catalog *catalog, const ap_model *model, ap_diags *diags)
+{
+    check_reference(catalog, AP_KIND_MODELS, model, (reference){"dataset", AP_KIND_DATASETS, model->dataset}, diags);
+    ap_check_precision(AP_KIND_MODELS, model, (ap_said){"precision", model->precision}, diags);
+}
+
+static void check_suite(const ap_catalog *catalog, const ap_suite *suite, ap_diags *diags)
+{
+    check_reference(catalog, AP_KIND_SUITES, suite, (reference){"chip", AP_KIND_CHIPS, suite->chip}, diags);
+    for (size_t i = 0; i < suite->runs.count; i++) {
+        const ap_suite_run *run = &suite->runs.items[i];
+        check_reference(catalog, AP_KIND_SUITES, suite, (reference){"model", AP_KIND_MODELS, run->model}, diags);
+        if (!ap_streq(run->dataset, "synthetic")) /* what benchmarks without data are said to train on */
+            check_reference(catalog, AP_KIND_SUITES, suite, (reference){"dataset", AP_KIND_DATASETS, run->dataset}, diags);
+    }
+    ap_check_suite_words(suite, diags);
 }
 
 static void check_rig(const ap_catalog *catalog, const ap_rig *rig, ap_diags *diags)
@@ -136,14 +159,6 @@ static void check_rig(const ap_catalog *catalog, const ap_rig *rig, ap_diags *di
     check_reference(catalog, AP_KIND_RIGS, rig, (reference){"cpu", AP_KIND_CHIPS, rig->cpu}, diags);
     if (rig->chip && !ap_known(rig->chip_count))
         ap_diag_add(diags, AP_ERROR, 724, rig->pos, "rig '%s' has a chip but no chip_count", rig->id);
-}
-
-static void check_suite(const ap_catalog *catalog, const ap_suite *suite, ap_diags *diags)
-{
-    check_reference(catalog, AP_KIND_SUITES, suite, (reference){"chip", AP_KIND_CHIPS, suite->chip}, diags);
-    for (size_t i = 0; i < suite->runs.count; i++)
-        check_reference(catalog, AP_KIND_SUITES, suite, (reference){"model", AP_KIND_MODELS, suite->runs.items[i].model},
-                        diags);
 }
 
 static void check_own_fields(const ap_catalog *catalog, int kind, const void *record, ap_diags *diags)
@@ -163,8 +178,7 @@ static void check_own_fields(const ap_catalog *catalog, int kind, const void *re
                         diags);
         break;
     case AP_KIND_MODELS:
-        check_reference(catalog, kind, record,
-                        (reference){"dataset", AP_KIND_DATASETS, ((const ap_model *)record)->dataset}, diags);
+        check_model(catalog, record, diags);
         break;
     case AP_KIND_RECIPES:
         check_recipe(catalog, record, diags);
@@ -205,6 +219,9 @@ void ap_check_record(const ap_catalog *catalog, int kind, const void *record, ap
     size_t aliases = ap_accesses[kind].aliases;
     if (aliases != AP_NO_MEMBER)
         check_aliases(catalog, kind, record, (const void *)((const char *)record + aliases), diags);
+    const ap_provenance *from = ap_access_from(kind, record);
+    if (from)
+        ap_check_date(kind, record, (ap_said){"as_of", from->as_of}, diags);
     check_own_fields(catalog, kind, record, diags);
 }
 

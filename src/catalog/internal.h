@@ -110,6 +110,15 @@ void ap_load_require(const ap_load *load, int kind, const void *record);
 void ap_diags_dedupe(ap_diags *diags, size_t first);
 const char *ap_prices_newest(const ap_catalog *catalog);
 
+/* A word that a field takes as free text, and its checks (check_words.c); an absent one passes. */
+typedef struct ap_said {
+    const char *field, *word;
+} ap_said;
+void ap_check_date(int kind, const void *record, ap_said said, ap_diags *diags);
+void ap_check_precision(int kind, const void *record, ap_said said, ap_diags *diags);
+void ap_check_task(int kind, const void *record, ap_said said, ap_diags *diags);
+void ap_check_suite_words(const ap_suite *suite, ap_diags *diags);
+
 /* Cross references of one record; codes 072x, 073x. */
 void ap_check_record(const ap_catalog *catalog, int kind, const void *record, ap_diags *diags);
 

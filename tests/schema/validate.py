@@ -37,6 +37,7 @@ ANSWERS = [
     ("record", ["show", "chips", "h100-sxm5-80gb"]),
     ("record", ["show", "models", "gpt3-175b"]),
     ("record", ["show", "instances", "aws/p5.48xlarge"]),
+    ("rule", ["show", "rules", "AP1001"]),
     ("record", ["show", "suites", "dle.pytorch-classification-convnets-efficientnet.t4"]),
     ("estimate", ["estimate", "--model", "resnet50", "--dataset", "imagenet-1k", "--epochs", "90", "--global-batch", "64",
                   "--on", "h100-sxm5-80gb:512"]),
