@@ -236,4 +236,5 @@ const ap_engine_ops ap_dl_ops = {
     .whole_run = ap_dl_whole_run,
     .cells = ap_dl_cells,
     .predict = ap_dl_predict,
+    .trace = ap_dl_trace,
 };

@@ -115,5 +115,6 @@ void ap_dl_run(const ap_est_context *context, const ap_layout *layout, ap_estima
 void ap_dl_run_memory(const ap_est_context *context, ap_estimate *ret);
 void ap_dl_whole_run(const ap_est_context *context, const ap_estimate *step, ap_run_estimate *ret);
 double ap_dl_predict(const ap_est_context *context, const ap_estimate *estimate, ap_metric metric, const char *unit);
+void ap_dl_trace(const ap_est_context *context, const ap_estimate *estimate, struct ap_est_trace *ret);
 
 #endif

@@ -59,6 +59,7 @@ typedef enum ap_metric {
 } ap_metric;
 extern const char *const ap_metric_names[]; /* NULL-terminated, as in measured.csv */
 
+struct ap_est_trace;
 typedef struct ap_engine_ops {
     const char *name;         /* "llm": data/calibration/llm.yaml */
     const char *const *ids;   /* NULL-terminated; context->consts[i] is ids[i]'s effective value */
@@ -76,6 +77,8 @@ typedef struct ap_engine_ops {
     /* NULL or: a metric whose meaning is the engine's own (seconds a boosting iteration, micro-iterations, GiB in
      * total). NaN = use the generic reading. `unit` as in the row. */
     double (*predict)(const ap_est_context *context, const ap_estimate *estimate, ap_metric metric, const char *unit);
+    /* NULL or: shapes, and formulas with this case's numbers, for a person who checks them (estimate/trace.h). */
+    void (*trace)(const ap_est_context *context, const ap_estimate *estimate, struct ap_est_trace *ret);
 } ap_engine_ops;
 
 extern const ap_engine_ops ap_llm_ops, ap_dl_ops, ap_tree_ops, ap_env_ops;

@@ -224,4 +224,5 @@ const ap_engine_ops ap_llm_ops = {
     .whole_run = llm_whole_run,
     .cells = llm_cells,
     .predict = llm_predict,
+    .trace = ap_llm_trace,
 };

@@ -98,6 +98,14 @@ typedef struct ap_llm_time {
     double flop; /* useful model FLOP of the step, all chips */
 } ap_llm_time;
 
+/* Seconds of one layer of one micro-batch, as M-21 … M-36 give them, before the software's slowdown. */
+typedef struct ap_llm_layer_time {
+    double gemm, attention, elementwise, dequant, adapters, tp_comm, cp_comm, ep_comm; /* forward */
+    double forward, backward, recompute, gather, scatter;                              /* passes, host floor included */
+    double head, tokens;                                                               /* of a micro-batch */
+    double local_params;                                                               /* of one chip */
+} ap_llm_layer_time;
+
 typedef struct ap_llm_memory {
     double weights, gradients, states, gathered, activations, scores, logits, adapters, fixed, fragment, buckets, total,
         host;
@@ -126,6 +134,10 @@ double ap_llm_ring(const ap_llm_facts *f, double group, double stride);
 double ap_nic_from_text(const char *interconnect, double chips_per_node); /* bytes/s per chip, NaN = says nothing */
 /* time and memory */
 void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_time *ret);
+void ap_llm_layer(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_layer_time *ret);
 void ap_llm_step_memory(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_memory *ret);
+
+/* explanation */
+void ap_llm_trace(const ap_est_context *context, const ap_estimate *estimate, struct ap_est_trace *ret);
 
 #endif

@@ -320,3 +320,20 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
     fill_parts(&x, &l, &y, layers, r);
     r->flop = step_flop(&x);
 }
+
+/* What of a step a person can check layer by layer. */
+void ap_llm_layer(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_layer_time *r)
+{
+    scope x = {.f = f, .k = k, .p = p, .tokens = p->micro * f->seq / p->cp};
+    x.main = (gemm_rate){f->gemm_rate, f->half};
+    x.wide = (gemm_rate){f->gemm_rate16, f->half16};
+    layer l = {0};
+    l.gemm = layer_products(&x);
+    l.attention = layer_attention(&x);
+    layer_traffic(&x, &l);
+    layer_comm(&x, &l);
+    passes y = layer_passes(&x, &l);
+    *r = (ap_llm_layer_time){l.gemm,     l.attention, l.elementwise, l.dequant, l.adapters,  l.tp,         l.cp,     l.ep,
+                             y.forward,  y.backward,  y.recompute,   y.gather,  y.scatter,   head_time(&x), x.tokens,
+                             local_params(f, p)};
+}

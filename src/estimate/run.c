@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/str.h"
 #include "estimate/engine.h"
+#include "estimate/trace.h"
 
 /* Constants of data/calibration/run.yaml, which every engine shares. */
 #define RUN_CONSTS(X)                                                                                                  \
@@ -19,6 +20,16 @@ const ap_run_estimate ap_run_unknown = {.hours_p10 = AP_UNKNOWN,  .hours_p50 = A
                                         .overhead_s = AP_UNKNOWN, .goodput = AP_UNKNOWN,    .energy_kwh = AP_UNKNOWN,
                                         .batch_factor = 1};
 
+static ap_calib_keys run_keys(const ap_case *job)
+{
+    ap_calib_keys keys = {.count = 2};
+    keys.levels[0] = "kind";
+    keys.keys[0] = ap_chip_kind_name(job->chip->kind);
+    keys.levels[1] = "domain";
+    keys.keys[1] = job->domain;
+    return keys;
+}
+
 static void run_constants(const ap_est_context *context, double *ret)
 {
     for (size_t i = 0; i < RUN_CONST_COUNT; i++)
@@ -26,12 +37,7 @@ static void run_constants(const ap_est_context *context, double *ret)
     const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "run");
     if (!engine)
         return;
-    const ap_case *job = &context->job;
-    ap_calib_keys keys = {.count = 2};
-    keys.levels[0] = "kind";
-    keys.keys[0] = ap_chip_kind_name(job->chip->kind);
-    keys.levels[1] = "domain";
-    keys.keys[1] = job->domain;
+    ap_calib_keys keys = run_keys(&context->job);
     ap_calib_resolve(engine, run_ids, &keys, ret);
 }
 
@@ -194,4 +200,47 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
         ret->goodput = 1 - ret->overhead_s / (3600 * ret->hours_p50);
     if (!ap_known(ret->energy_kwh))
         ret->energy_kwh = energy_kwh(context, step, ret->hours_p50, pue);
+}
+
+#define SAY(to, formula, name, value, unit, ...) \
+    ap_trace_line_add(to, &(ap_trace_line){AP_TRACE_RUN, formula, name, NULL, value, unit}, __VA_ARGS__)
+
+static void trace_constants(const ap_est_context *context, const double *k, ap_est_trace *trace)
+{
+    const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "run");
+    ap_calib_keys keys = run_keys(&context->job);
+    for (size_t i = 0; engine && run_ids[i]; i++)
+        for (size_t c = 0; c < engine->constants.count; c++)
+            if (ap_streq(engine->constants.items[c].id, run_ids[i])) {
+                size_t at = ap_trace_const_add(trace, "run", &engine->constants.items[c], &keys, k[i]);
+                trace->consts.items[at].on_hours = AP_UNKNOWN;
+            }
+}
+
+void ap_run_trace(const ap_est_context *context, const ap_estimate *step, const ap_run_estimate *run, ap_est_trace *trace)
+{
+    static const char *const how[] = {"as said or assumed above", "the published recipe's", "guessed from the data or the model's own", "not known"};
+    const ap_case *job = &context->job;
+    double k[RUN_CONST_COUNT];
+    ap_work work;
+    run_constants(context, k);
+    (void)ap_case_work(job, &work);
+    SAY(trace, "M-77", "work", run->samples, "samples", "%s%s", how[work], run->batch_factor != 1 ? ", for this batch (M-97)" : "");
+    SAY(trace, "M-90", "steps", run->steps, "", "%.5g samples / %g a step", run->samples, step->samples_per_step);
+    SAY(trace, "M-90", "steps alone", run->steps * step->step_s / 3600, "h", "%.5g x %.4g s", run->steps, step->step_s);
+    if (!job->run_kind) {
+        double nodes = fmax(1, job->chips / fmax(job->chips_per_node, 1));
+        double checkpoint_s = k[RUN_checkpoint_bytes] * ap_or(job->model->params, 0) / (k[RUN_checkpoint_bytes_per_s] * nodes) * k[RUN_checkpoint_blocking];
+        double every_s = 3600 * k[RUN_chip_hours_per_failure] / fmax(job->chips, 1);
+        SAY(trace, "M-91", "start-up", k[RUN_startup_s], "s", "startup_s of this kind of chip and domain");
+        SAY(trace, "M-92", "evaluation", 1 + k[RUN_evaluation_share], "", "1 + evaluation_share %.3g", k[RUN_evaluation_share]);
+        SAY(trace, "M-93", "a checkpoint", checkpoint_s, "s", "%.3g B x %.5g parameters / (%.3g B/s x %g nodes) x %.3g", k[RUN_checkpoint_bytes],
+            ap_or(job->model->params, 0), k[RUN_checkpoint_bytes_per_s], nodes, k[RUN_checkpoint_blocking]);
+        SAY(trace, "M-94", "share of time that trains", ap_run_goodput(every_s, checkpoint_s, k[RUN_restart_s]), "", "a failure every %.4g h, a restart of %.4g s", every_s / 3600,
+            k[RUN_restart_s]);
+    }
+    SAY(trace, "M-90", "the run", run->hours_p50, "h", "steps x the engine's factor + its start, x evaluation / share that trains + start-up");
+    SAY(trace, "M-96", "energy", run->energy_kwh, "kWh", "%.4g h x %g chips x %.4g W x %.3g x (1 + host_power_share %.3g) / 1000, before PUE", run->hours_p50, job->chips,
+        job->chip->tdp_w, k[RUN_chip_power_share], k[RUN_host_power_share]);
+    trace_constants(context, k, trace);
 }

@@ -13,14 +13,14 @@ static const ap_column columns[] = {
      .priority = 1, .right = true},
     {.title = "Cost USD", .path = "cost_usd.p50", .low_path = "cost_usd.p10", .high_path = "cost_usd.p90",
      .format = AP_CELL_USD, .priority = 1, .right = true},
-    {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 4, .right = true},
-    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
-    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
-    {.title = "Fit", .path = "memory.verdict", .priority = 7},
-    {.title = "Layout", .path = "label.layout", .priority = 5, .flexible = true},
-    {.title = "Bound by", .path = "bottleneck", .priority = 6},
+    {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 6, .right = true},
+    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 5, .right = true},
+    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 5, .right = true},
+    {.title = "Fit", .path = "memory.verdict", .priority = 2},
+    {.title = "Layout", .path = "label.layout", .priority = 3, .flexible = true},
+    {.title = "Bound by", .path = "bottleneck", .priority = 7},
     {.title = "kWh", .path = "energy_kwh", .format = AP_CELL_AUTO, .priority = 7, .right = true},
-    {.title = "Basis", .path = "estimate_basis", .priority = 5},
+    {.title = "Basis", .path = "estimate_basis", .priority = 4},
     {.title = "Pareto", .path = "pareto", .format = AP_CELL_YES, .priority = 8},
     {.title = "Step", .path = "step_time_s.p50", .format = AP_CELL_SECONDS, .priority = 9, .right = true},
     {.title = "MFU", .path = "mfu", .format = AP_CELL_PERCENT, .priority = 9, .right = true},
@@ -40,9 +40,9 @@ static const ap_column step_columns[] = {
     {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 1, .right = true},
     {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
     {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
-    {.title = "Layout", .path = "label.layout", .priority = 5, .flexible = true},
+    {.title = "Layout", .path = "label.layout", .priority = 3, .flexible = true},
     {.title = "Bound by", .path = "bottleneck", .priority = 6},
-    {.title = "Basis", .path = "estimate_basis", .priority = 5},
+    {.title = "Basis", .path = "estimate_basis", .priority = 4},
 };
 
 #define MOST_NOTES 5 /* in text for people; JSON has all */
@@ -72,7 +72,7 @@ static void add_request(ap_doc *doc, const ap_job *job)
     ap_doc_heading(doc, line.text);
 }
 
-static void add_assumptions(ap_doc *doc, const ap_job *job)
+void ap_view_assumed(ap_doc *doc, const ap_job *job)
 {
     if (job->assumption_count == 0)
         return;
@@ -213,7 +213,7 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
     ap_value_put(arena, doc->root, "search", search_value(arena, search));
     ap_value_put(arena, doc->root, "advice", advice_value(arena, advice, advice_count));
     add_request(doc, job);
-    add_assumptions(doc, job);
+    ap_view_assumed(doc, job);
     if (job->unknown_run)
         ap_doc_paragraph(doc, "Time and cost of the whole run are unknown: %s.", job->unknown_run);
     add_table(doc, search, results, options);

@@ -24,6 +24,7 @@ ap_doc *ap_view_begin(ap_arena *arena, const char *kind, const ap_catalog *catal
 ap_value *ap_view_result(ap_arena *arena, const ap_job *job, const ap_result *result);
 ap_value *ap_view_workload(ap_arena *arena, const ap_job *job);
 ap_value *ap_view_assumptions(ap_arena *arena, const ap_job *job);
+void ap_view_assumed(ap_doc *doc, const ap_job *job); /* the same as a sentence; nothing when nothing was assumed */
 
 /* A heading and one bullet a finding; nothing when there are none. */
 /* Those of the findings that speak for the hardware (`preferred` 1), that do not (0), or both (-1), as a list below a
