@@ -104,7 +104,7 @@ typedef struct ap_estimate {
     double host_bytes;         /* per node */
     double max_micro_batch;    /* largest that fits, NaN if not looked for */
     /* input pipeline: cores per node that keep the chips fed, NaN unknown */
-    double input_cores_needed;
+    double input_cores_needed; /* virtual CPUs */
     const char *assumed[AP_ASSUMED_MAX]; /* names of what was filled in ("sequence_length") */
     double assumed_values[AP_ASSUMED_MAX];
     size_t assumed_count;

@@ -209,7 +209,7 @@ static const ap_fact facts[] = {
     TEXT(estimate, bottleneck, 2, "compute memory network host input pipeline"),
     TEXT(estimate, basis, 2, "calibrated transferred uncalibrated rule-of-thumb"),
     NUM(estimate, communication_frac, "fraction", 2, "share of a step spent waiting for the network"),
-    NUM(estimate, input_cores_needed, NULL, 2, "CPU cores per machine that keep the chips fed"),
+    NUM(estimate, input_cores_needed, NULL, 2, "virtual CPUs per machine that keep the chips fed"),
     NUM(estimate, startup_frac, "fraction", 2, "share of the run that does not train"),
     NUM(estimate, host_needed_gib, "GiB", 2, "host memory needed per machine"),
     INT(estimate, max_micro_batch, "samples", 2, "largest micro-batch that fits"),

@@ -232,6 +232,15 @@ static void tables_of_a_recommender_are_sharded_and_exchanged(void **state)
     assert_near(estimate.step_s, 13312.0 * 8192.0 * 7.0 / 8.0 / 300e9, 0.01);
 }
 
+static double core_seconds(const fixture *f, const ap_case *job)
+{
+    ap_est_context context;
+    begin_plain(f, job, &context);
+    context.consts[DL_input_core] = 1.0 / 150.0;
+    run_plain(&context, 256.0);
+    return context.work[DL_W_CORE_S];
+}
+
 static void an_input_pipeline_needs_cores(void **state)
 {
     const fixture *f = *state;
@@ -252,6 +261,15 @@ static void an_input_pipeline_needs_cores(void **state)
     estimate = run_plain(&context, 256.0);
     assert_int_equal(estimate.bottleneck, AP_BOUND_INPUT);
     assert_near(256.0 / estimate.step_s, 16.0 * 150.0, 1e-6);
+    job.host_vcpus = AP_UNKNOWN;
+    job.input = "224x224";
+    double photo = core_seconds(f, &job);
+    job.input = "28x28"; /* 784 / 50,176 = 1/64 of a photograph: 133.3 / 64 = 2.083 CPUs feed the same chip */
+    assert_near(core_seconds(f, &job) / photo, 1.0 / 64.0, 1e-9);
+    job.sample_bytes = 784.0; /* a hundredth of a photograph's time is the least */
+    assert_near(core_seconds(f, &job) / photo, 0.01, 1e-9);
+    job.sample_bytes = 230e3;
+    assert_near(core_seconds(f, &job) / photo, 2.0, 1e-9);
 }
 
 static void failures_cost_checkpoints_and_restarts(void **state)
