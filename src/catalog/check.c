@@ -133,6 +133,9 @@ static void check_recipe(const ap_catalog *catalog, const ap_recipe *recipe, ap_
         check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"model", AP_KIND_MODELS, recipe->model}, diags);
     check_reference(catalog, AP_KIND_RECIPES, recipe, (reference){"dataset", AP_KIND_DATASETS, recipe->dataset}, diags);
     ap_check_task(AP_KIND_RECIPES, recipe, (ap_said){"task", recipe->task}, diags);
+    if (recipe->largest_batch < recipe->global_batch)
+        ap_diag_add(diags, AP_ERROR, 735, recipe->pos, "recipe '%s': largest_batch %.0f is below its own global_batch %.0f", recipe->id,
+                    recipe->largest_batch, recipe->global_batch);
 }
 
 static void check_model(const ap_catalog *catalog, const ap_model *model, ap_diags *diags)

@@ -208,6 +208,19 @@ static void put_estimate(ap_emit_plan *p)
         p->precision ? p->precision : "fp32", est->peak_bytes / GIB, est->capacity_bytes / GIB);
 }
 
+/* A recipe written down must say what the advice beside the estimate says: the script sets its own learning rate. */
+static void put_batch(ap_emit_plan *p)
+{
+    const ap_plan *plan = p->result->plan;
+    double factor = plan->run.batch_factor;
+    if (plan->batch_raised)
+        ap_emit_header(p, "batch      %.0f samples a step, the recipe has %.0f: raise the learning rate with it, with a longer warm-up [AP3018]",
+                       plan->global_batch, p->request->search->job->global_batch);
+    if (fabs(factor - 1) > 0.005)
+        ap_emit_header(p, "amount     %.3g times the published schedule: what the target takes with %.0f samples a step (M-97)", factor,
+                       plan->global_batch);
+}
+
 static void put_guard(ap_emit_plan *p, bool per_attempt)
 {
     const char *again = per_attempt && p->restarts > 0
@@ -249,6 +262,7 @@ void ap_emit_take_guard(ap_emit_plan *p, const ap_emit_kind *kind)
     ap_emit_header(p, "accelpick %s: %s %s on %s (%.0f x %s, %.0f machine%s)", AP_VERSION, p->method, p->model_id,
                    p->target, p->chips, p->chip_name, p->nodes, p->nodes > 1 ? "s" : "");
     put_estimate(p);
+    put_batch(p);
     if (kind->needs_limit) {
         bool per_attempt = is_per_attempt(p, kind);
         take_limit(p);

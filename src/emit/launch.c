@@ -157,7 +157,8 @@ static void plain(ap_emit_plan *p)
         !ap_streq(p->domain, "trees") && !ap_streq(p->domain, "classic") && !ap_streq(p->domain, "rl");
     if (steps_make_sense) {
         ap_emit_arg_number(p, "--batch-size", per_device(p) * ap_or(p->grad_accum, 1));
-        if (ap_known(p->epochs))
+        bool whole = ap_known(p->epochs) && p->epochs == floor(p->epochs); /* few scripts know half an epoch */
+        if (whole || !ap_known(p->steps))
             ap_emit_arg_number(p, "--epochs", p->epochs);
         else
             ap_emit_arg_number(p, "--max-steps", p->steps);

@@ -53,6 +53,13 @@ static const char *hub_name(const ap_model *model)
     return model->id;
 }
 
+/* A schedule stretched or cut short ends with a whole epoch; what the user gave stays. */
+static double whole_epochs(const ap_job *job, double factor)
+{
+    double epochs = job->epochs * factor;
+    return epochs > 1 && epochs != job->workload->data.epochs ? ceil(epochs - 1e-6) : epochs;
+}
+
 static void take_job(ap_emit_plan *p)
 {
     const ap_job *job = p->request->search->job;
@@ -73,7 +80,7 @@ static void take_job(ap_emit_plan *p)
     p->dataset_name = p->settings->dataset ? p->settings->dataset : job->dataset ? job->dataset->id : NULL;
     p->seq_len = job->seq_len;
     p->global_batch = plan->global_batch;
-    p->epochs = job->epochs * plan->run.batch_factor;
+    p->epochs = whole_epochs(job, plan->run.batch_factor);
     p->steps = ceil(plan->run.steps);
     p->stack = plan->stack;
     p->stack_info = plan->stack ? ap_catalog_find_stack(p->request->search->catalog, plan->stack) : NULL;

@@ -170,10 +170,11 @@ static bool has_own_figures(const ap_est_context *context)
 static double units_of_profile(const ap_est_context *context)
 {
     const ap_case *job = &context->job;
-    double batch = job->global_batch / fmax(job->chips, 1.0), units = context->consts[DL_profile_units];
+    double global = ap_or(job->target_batch, job->global_batch); /* a plan's larger batch is counted as its recipe counts */
+    double batch = global / fmax(job->chips, 1.0), units = context->consts[DL_profile_units];
     if (ap_starts_with(job->model->id, "transformer-xl"))
         return ap_or(job->seq_len, units);
-    bool counts_units = ap_streq(job->domain, "nlp") ? batch > 4500.0 || job->global_batch > 35000.0 : batch > 3000.0;
+    bool counts_units = ap_streq(job->domain, "nlp") ? batch > 4500.0 || global > 35000.0 : batch > 3000.0;
     return units > 1.5 && counts_units ? 1.0 : units;
 }
 

@@ -72,7 +72,9 @@ double ap_case_work(const ap_case *job, ap_work *ret_known)
     if (per_epoch > 0 && job->epochs > 0)
         return per_epoch * job->epochs;
     if (!(per_epoch > 0) && job->dataset_info)
-        per_epoch = job->dataset_info->samples > 0 ? job->dataset_info->samples : job->dataset_info->tokens / seq;
+        per_epoch = job->dataset_info->samples > 0 ? job->dataset_info->samples
+                    : seq > 0                      ? job->dataset_info->tokens / seq
+                                                   : AP_UNKNOWN;
     if (per_epoch > 0 && job->epochs > 0)
         return per_epoch * job->epochs;
     *ret_known = AP_WORK_RECIPE;

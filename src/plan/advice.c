@@ -199,7 +199,7 @@ static void advise_variant(advisor *a, const variant *v)
 static void advise_early_stopping(advisor *a)
 {
     const ap_recipe *recipe = a->search->job->recipe;
-    if (!recipe || !(recipe->early_stop_factor < 1) || a->search->job->workload->early_stopping == 1)
+    if (!ap_job_runs_recipe(a->search->job) || !(recipe->early_stop_factor < 1) || a->search->job->workload->early_stopping == 1)
         return;
     double share = 1 - recipe->early_stop_factor;
     double usd = a->best->cost_p50 * share, hours = a->best->hours_p50 * share;

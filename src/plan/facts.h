@@ -32,6 +32,7 @@ typedef struct ap_workload_facts { /* phase 0 */
     double experts, lora_rank;
     double seq_len, global_batch, micro_batch; /* micro_batch NaN = auto */
     double tokens_total, samples_total, epochs;
+    signed char to_target;     /* the amount is a published schedule's, which reached a target with its own batch */
     double critical_batch, largest_batch; /* samples: where a target takes twice the fewest; the largest known to reach it */
     double tp, pp, cp, ep;     /* asked for; NaN = auto */
     double flop_total, reference_h;         /* useful model FLOP of the whole run */
@@ -110,6 +111,7 @@ typedef struct ap_plan_facts { /* phase 2 */
     const char *stack, *sharding, *recompute, *precision, *offload;
     double dp, tp, pp, vpp, cp, ep, micro_batch, grad_accum, global_batch;
     double samples_factor;     /* samples to the target over those of the published schedule, for the batch */
+    signed char batch_raised;  /* a larger batch than the recipe's was taken, because nobody named one */
     signed char tp_crosses_node;
     signed char flash_attention, compile;
 } ap_plan_facts;

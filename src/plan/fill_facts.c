@@ -83,6 +83,7 @@ static void fill_workload(const ap_search *search, ap_workload_facts *f)
     f->lora_rank = job->lora_rank;
     f->seq_len = job->seq_len;
     f->global_batch = job->global_batch;
+    f->to_target = ap_known(job->target_batch);
     f->critical_batch = job->critical_batch;
     f->largest_batch = job->largest_batch;
     f->micro_batch = w->micro_batch;
@@ -282,6 +283,7 @@ static void fill_plan(const ap_search *search, const ap_plan *plan, ap_plan_fact
     f->micro_batch = layout->micro_batch;
     f->grad_accum = layout->accum;
     f->global_batch = plan->global_batch;
+    f->batch_raised = plan->batch_raised;
     f->samples_factor = plan->run.batch_factor;
     f->tp_crosses_node = layout->tp > plan->hw.domain_chips;
     f->flash_attention = search->job->workload->flash_attention;

@@ -38,7 +38,8 @@ typedef struct ap_plan {
     const ap_finding *refused;  /* why the job cannot run here at all, or NULL */
     const char *stack;          /* or NULL */
     int precision;
-    double global_batch;        /* the job's, or a larger one that suits many chips */
+    double global_batch;        /* samples of a step that run: the job's or a larger one, in whole micro-batches of every rank */
+    bool batch_raised;          /* the plan took a larger batch than the job's, for the sake of many chips */
     ap_estimate est;
     ap_run_estimate run;        /* energy at PUE 1 */
 } ap_plan;

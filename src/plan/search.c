@@ -1,5 +1,7 @@
 /* The search over the catalog: instances x machine counts, each estimated once per distinct hardware, priced per region
  * and pricing kind. */
+#include <math.h>
+
 #include "base/human.h"
 #include "base/num.h"
 #include "plan/constants.h"
@@ -36,13 +38,23 @@ static void prepare_context(ap_search *search, struct ap_chip_plans *shared, con
     *like = kept;
 }
 
+/* The samples of a step that really run: every rank trains whole micro-batches. A slice of a chip is one rank of a share. */
+static double batch_of_layout(const ap_case *job, const ap_layout *layout)
+{
+    double ranks = layout->dp * layout->micro_batch * layout->accum;
+    return job->chips >= 1 && ranks > 0 && ap_known(job->global_batch) ? ranks : job->global_batch;
+}
+
 static void estimate_batch(ap_search *search, const ap_est_context *context, ap_plan *plan)
 {
     plan->global_batch = context->job.global_batch;
     search->plans_evaluated += ap_plan_best_layout(context, search->job, &plan->est);
     plan->run = ap_run_unknown;
-    if (!plan->est.error)
-        ap_est_whole_run(context, &plan->est, 1, &plan->run);
+    if (plan->est.error)
+        return;
+    ap_est_context real = *context;
+    plan->global_batch = real.job.global_batch = batch_of_layout(&context->job, &plan->est.layout);
+    ap_est_whole_run(&real, &plan->est, 1, &plan->run);
 }
 
 /* Several chips want a larger batch than the recipe's. They may have one where nobody asked for that batch and the run goes
@@ -54,21 +66,26 @@ static bool may_raise_batch(const ap_search *search, const ap_plan *plan)
            plan->hw.chips > 1;
 }
 
-/* The batch, in doublings of the recipe's up to the largest that is known to reach the target, with the shortest run. */
-static void raise_batch(ap_search *search, struct ap_chip_plans *shared, ap_case *job, ap_plan *plan)
+/* 0 fits, 1 fits tightly, 2 does not run or runs with a batch that is not known to reach the target. */
+static int hardship(const ap_plan *plan, double most)
+{
+    if (plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT || plan->global_batch > most)
+        return 2;
+    return plan->est.verdict == AP_TIGHT ? 1 : 0;
+}
+
+static void try_batch(ap_search *search, struct ap_chip_plans *shared, const ap_case *job, ap_plan *plan)
 {
     ap_est_context context;
-    for (double batch = 2 * job->global_batch; batch <= search->job->largest_batch; batch *= 2) {
-        ap_plan other = *plan;
-        job->global_batch = batch;
-        prepare_context(search, shared, job, &context);
-        estimate_batch(search, &context, &other);
-        if (other.est.error || other.est.verdict == AP_DOES_NOT_FIT)
-            continue;
-        bool none = plan->est.error || plan->est.verdict == AP_DOES_NOT_FIT;
-        if (!none && !(other.run.hours_p50 < plan->run.hours_p50))
-            break;
+    ap_plan other = *plan;
+    double most = search->job->largest_batch;
+    prepare_context(search, shared, job, &context);
+    estimate_batch(search, &context, &other);
+    int now = hardship(plan, fmax(most, search->job->global_batch)), then = hardship(&other, most);
+    bool faster = other.run.hours_p50 < plan->run.hours_p50 * (1 - 1e-9);
+    if (then < now || (then == now && then < 2 && faster)) {
         *plan = other;
+        plan->batch_raised = true;
     }
 }
 
@@ -80,6 +97,24 @@ static void forget_layout(ap_plan *plan)
         return;
     *layout = (ap_layout){.dp = AP_UNKNOWN, .tp = AP_UNKNOWN, .pp = AP_UNKNOWN, .vpp = AP_UNKNOWN, .cp = AP_UNKNOWN,
                           .ep = AP_UNKNOWN, .micro_batch = AP_UNKNOWN, .accum = AP_UNKNOWN, .sharding = -1, .recompute = -1};
+}
+
+static bool is_doubling(double value, double of)
+{
+    int exponent;
+    return frexp(value / of, &exponent) == 0.5;
+}
+
+/* The batch with the shortest run: the recipe's, its doublings, and those of the number of chips, which give every chip the
+ * same share, up to the largest that is known to reach the target. All are tried: the next may be the shorter run again. */
+static void raise_batch(ap_search *search, struct ap_chip_plans *shared, ap_case *job, ap_plan *plan)
+{
+    double first = job->global_batch, most = search->job->largest_batch, chips = plan->hw.chips;
+    for (job->global_batch = 2 * first; job->global_batch <= most; job->global_batch *= 2)
+        try_batch(search, shared, job, plan);
+    for (job->global_batch = chips; job->global_batch <= most && !is_doubling(chips, first); job->global_batch *= 2)
+        if (job->global_batch > first)
+            try_batch(search, shared, job, plan);
 }
 
 static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_plan *plan)

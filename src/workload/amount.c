@@ -31,6 +31,13 @@ static const char *count_text(const ap_job *job, double count)
     return text.text;
 }
 
+/* Samples of the recipe's length in those of the job's: a batch counts for its tokens. */
+static double length_scale(const ap_job *job, const ap_recipe *recipe)
+{
+    bool tokens = ap_model_is_transformer(&job->model) && recipe->seq_len > 0 && job->seq_len > 0;
+    return tokens ? recipe->seq_len / job->seq_len : 1;
+}
+
 static void amount_from_recipe(ap_job *job)
 {
     const ap_recipe *recipe = job->recipe;
@@ -47,7 +54,7 @@ static void amount_from_recipe(ap_job *job)
         job->tokens = recipe->tokens;
         job->amount = AP_AMOUNT_RECIPE;
     } else if (recipe && ap_known(recipe->samples)) {
-        job->samples = recipe->samples;
+        job->samples = recipe->samples * length_scale(job, recipe);
         job->amount = AP_AMOUNT_RECIPE;
     } else if (ap_job_from_scratch(job) && ap_known(model->tokens)) {
         job->tokens = model->tokens;
@@ -110,18 +117,19 @@ void ap_job_settle_amount(ap_job *job)
     if (tokens && ap_known(job->samples) && !ap_known(job->tokens))
         job->tokens = job->samples * job->seq_len;
     if (!ap_known(job->samples) && !ap_known(job->tokens))
-        job->unknown_run = "no amount of data given: name tokens, samples and epochs, or a dataset";
+        job->unknown_run = !job->dataset ? "no amount of data given: name tokens, samples and epochs, or a dataset"
+                                         : ap_arena_printf(job->arena, "the data set %s has no number of samples for such a model: name samples", job->dataset->id);
 }
 
-/* Samples of the recipe's length in those of the job's: a batch counts for its tokens. */
-static double length_scale(const ap_job *job, const ap_recipe *recipe)
+static bool is_of_family(const ap_job *job, const ap_catalog *catalog, const ap_recipe *recipe)
 {
-    bool tokens = ap_model_is_transformer(&job->model) && recipe->seq_len > 0 && job->seq_len > 0;
-    return tokens ? recipe->seq_len / job->seq_len : 1;
+    const ap_model *model = ap_catalog_find_model(catalog, recipe->model);
+    return model && model->family && ap_streq(model->family, job->model.family);
 }
 
-/* Another model's runs on the same data: the geometric mean of their critical batches, the largest of their batches. */
-static void take_law_of_data(ap_job *job, const ap_catalog *catalog)
+/* Other models' runs on the same data: the geometric mean of their critical batches, the smallest of their largest
+ * batches, which is what every one of them is known to bear. */
+static bool take_law_of_data(ap_job *job, const ap_catalog *catalog, bool same_family)
 {
     double log_sum = 0, largest = AP_UNKNOWN;
     size_t count = 0;
@@ -129,17 +137,22 @@ static void take_law_of_data(ap_job *job, const ap_catalog *catalog)
         const ap_recipe *recipe = &catalog->recipes.items[i];
         if (!ap_known(recipe->critical_batch) || !ap_streq(recipe->dataset, job->dataset->id))
             continue;
-        log_sum += log(recipe->critical_batch * length_scale(job, recipe));
-        largest = fmax(ap_or(largest, 0), recipe->largest_batch * length_scale(job, recipe));
+        if (same_family && !is_of_family(job, catalog, recipe))
+            continue;
+        double scale = length_scale(job, recipe);
+        log_sum += log(recipe->critical_batch * scale);
+        if (ap_known(recipe->largest_batch))
+            largest = fmin(ap_or(largest, HUGE_VAL), recipe->largest_batch * scale);
         count++;
     }
     if (count == 0)
-        return;
+        return false;
     job->critical_batch = exp(log_sum / (double)count);
     job->largest_batch = largest;
     job->batch_law = job->dataset->id;
     if (job->global_batch < job->target_batch) /* what a smaller batch saves is not taken from another model */
         job->target_batch = job->global_batch;
+    return true;
 }
 
 static void find_batch_law(ap_job *job, const ap_catalog *catalog)
@@ -154,18 +167,31 @@ static void find_batch_law(ap_job *job, const ap_catalog *catalog)
         job->batch_law = recipe->id;
         return;
     }
-    if (job->dataset)
-        take_law_of_data(job, catalog);
+    if (job->dataset && !take_law_of_data(job, catalog, true))
+        (void)take_law_of_data(job, catalog, false);
+}
+
+/* Epochs that equal the recipe's are the recipe's schedule. */
+bool ap_job_runs_recipe(const ap_job *job)
+{
+    const ap_recipe *recipe = job->recipe;
+    return recipe && (job->amount == AP_AMOUNT_RECIPE || (ap_known(recipe->epochs) && job->epochs == recipe->epochs));
 }
 
 /* Early stopping is a stated factor: the part of the schedule that published runs of the recipe needed. */
 static void stop_early(ap_job *job)
 {
     const ap_recipe *recipe = job->recipe;
-    if (job->amount != AP_AMOUNT_RECIPE || !recipe || !(recipe->early_stop_factor < 1))
+    bool asked = job->workload->early_stopping == 1, known = recipe && recipe->early_stop_factor < 1;
+    if (!known || !ap_job_runs_recipe(job)) {
+        if (asked)
+            ap_job_assume(job, "early_stopping", !known ? "no effect: no published run says how much sooner the target is reached"
+                                                        : "no effect: only the recipe's own schedule is known to end sooner", "false");
         return;
-    if (job->workload->early_stopping != 1) {
-        ap_job_assume(job, "early_stopping", "the whole schedule runs, though published runs reached their target sooner", "false");
+    }
+    if (!asked) {
+        if (job->amount == AP_AMOUNT_RECIPE)
+            ap_job_assume(job, "early_stopping", "the whole schedule runs, though published runs reached their target sooner", "false");
         return;
     }
     job->samples *= recipe->early_stop_factor;
@@ -173,6 +199,14 @@ static void stop_early(ap_job *job)
     job->epochs *= recipe->early_stop_factor;
     ap_job_assume(job, "early_stop_factor", "part of the recipe's schedule that published runs needed", "%g",
                   recipe->early_stop_factor);
+}
+
+/* A batch that the recipe itself has is known to reach the target. */
+static void admit_own_batch(ap_job *job)
+{
+    double own = job->recipe ? job->recipe->global_batch * length_scale(job, job->recipe) : AP_UNKNOWN;
+    if (job->largest_batch < own)
+        job->largest_batch = own;
 }
 
 void ap_job_settle_target(ap_job *job, const ap_catalog *catalog)
@@ -184,6 +218,7 @@ void ap_job_settle_target(ap_job *job, const ap_catalog *catalog)
     else if (job->amount == AP_AMOUNT_MODEL && job->dataset)
         job->target_batch = job->model.global_batch;
     find_batch_law(job, catalog);
+    admit_own_batch(job);
     if (!ap_known(job->critical_batch))
         job->target_batch = AP_UNKNOWN;
 }

@@ -109,6 +109,8 @@ AP_CHECKED ap_status ap_job_resolve(const ap_workload *workload, const ap_catalo
 void ap_job_assume(ap_job *job, const char *field, const char *because, const char *value_format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Does the job train as long as its recipe says, whoever said so? */
+bool ap_job_runs_recipe(const ap_job *job);
 /* Is this a model whose samples are token sequences (needs seq_len)? */
 bool ap_model_is_transformer(const ap_model *model);
 /* Parameters of a transformer from its shape (ESTIMATION a1-a3), NaN when the shape is incomplete. */

@@ -20,6 +20,8 @@ ANSWERS = [
     ("estimate", ["estimate", *LORA, "--tokens", "9M", "--on", "h100-sxm5-80gb:8", "--on", "gcp/v5litepod-16",
                   "--on", "rig/desktop-rtx4090"]),
     ("estimate", ["estimate", "--model", "gpt3-175b", "--on", "t4:1"]),
+    ("estimate", ["estimate", "--model", "resnet50", "--dataset", "imagenet-1k", "--on", "h100-sxm5-80gb:72"]),
+    ("estimate", ["estimate", "--model", "efficientnet_b3", "--dataset", "human-genome", "--on", "rtx-3060-8gb:2"]),
     ("check", ["check", "job.sh"]),
     ("check", ["check", os.path.join(ROOT, "tests", "jobs"), "--fail-on", "never"]),
     ("diff", ["diff", os.path.join(ROOT, "tests", "jobs", "021-slurm-7b-full-one-80gb"),

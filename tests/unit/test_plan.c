@@ -283,8 +283,9 @@ static void test_many_chips_take_a_larger_batch_and_pay_for_it(void **state)
     for (size_t i = 0; i < p->search.result_count; i++) {
         const ap_result *r = &p->search.results[i];
         double batch = r->plan->global_batch;
+        const ap_layout *l = &r->plan->est.layout;
         assert_true(batch >= 256 && batch <= p->job.largest_batch);
-        assert_near(batch / 256, exp2(round(log2(batch / 256))), 1e-12);
+        assert_near(batch, l->dp * l->micro_batch * l->accum, 0);
         assert_true(r->hw.chips > 1 || batch <= 256);
         assert_near(r->plan->run.batch_factor, (1 + batch / p->job.critical_batch) / (1 + 256 / p->job.critical_batch), 1e-9);
         larger += batch > 256 ? 1 : 0;
@@ -293,10 +294,89 @@ static void test_many_chips_take_a_larger_batch_and_pay_for_it(void **state)
             assert_true(r->hours_p50 <= same->hours_p50 * (1 + 1e-9));
     }
     assert_true(larger > 0);
-    for (size_t i = 0; i < fixed->search.result_count; i++)
-        assert_near(fixed->search.results[i].plan->global_batch, 256, 0);
+    for (size_t i = 0; i < fixed->search.result_count; i++) {
+        const ap_plan *one = fixed->search.results[i].plan;
+        assert_false(one->batch_raised);
+        if (fmod(256, one->hw.chips) == 0)
+            assert_near(one->global_batch, 256, 0);
+    }
     done(p);
     done(fixed);
+}
+
+/* resnet50 on imagenet-1k: 256 a step, known to 67,456, critical 41,000 (data/recipes/vision.yaml). */
+static const ap_plan *plan_on(planned *p, double chips)
+{
+    ap_hardware hw = ap_hardware_of_chip(ap_catalog_chip(catalog(), "h100-sxm5-80gb"), chips);
+    hw.chips_per_host = fmin(chips, 8);
+    hw.hosts = hw.machines = ceil(chips / 8);
+    return ap_search_plan(&p->search, &hw);
+}
+
+#define ON_NOTHING "constraints: {clouds: [none]}\n"
+
+/* More chips have a run that is no longer, whether or not they divide the batch, and no batch by name beats the one taken. */
+static void test_the_batch_taken_is_the_fastest(void **state)
+{
+    (void)state;
+    planned *p = plan("model: resnet50\ndata: {dataset: imagenet-1k}\n" ON_NOTHING, AP_GROUP_INSTANCE);
+    static const double counts[] = {8, 16, 24, 64, 72, 256, 512, 1000};
+    double before = HUGE_VAL;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const ap_plan *taken = plan_on(p, counts[i]);
+        const ap_layout *l = &taken->est.layout;
+        assert_null(taken->est.error);
+        assert_true(taken->batch_raised);
+        assert_near(taken->global_batch, l->dp * l->micro_batch * l->accum, 0);
+        assert_true(taken->global_batch <= 67456);
+        assert_near(taken->run.batch_factor, (41000 + taken->global_batch) / 41256, 1e-9);
+        assert_near(taken->run.samples, 90.0 * 1281167 * taken->run.batch_factor, 1e-9);
+        assert_true(taken->run.hours_p50 < before);
+        before = taken->run.hours_p50;
+    }
+    for (double batch = 256; batch <= 65536; batch *= 2) {
+        char text[160];
+        (void)snprintf(text, sizeof text, "model: resnet50\nglobal_batch: %.0f\ndata: {dataset: imagenet-1k}\n" ON_NOTHING, batch);
+        planned *named = plan(text, AP_GROUP_INSTANCE);
+        const ap_plan *asked = plan_on(named, 72);
+        if (!asked->est.error && asked->global_batch <= 67456)
+            assert_true(plan_on(p, 72)->run.hours_p50 <= asked->run.hours_p50 * (1 + 1e-9));
+        done(named);
+    }
+    done(p);
+}
+
+/* 2,048 samples on 24 ranks are 85.3 each. Whole micro-batches make more of them, and those are paid for. */
+static void test_the_batch_that_counts_is_the_one_that_runs(void **state)
+{
+    (void)state;
+    planned *p = plan("model: resnet50\nglobal_batch: 2048\ndata: {dataset: imagenet-1k}\n" ON_NOTHING, AP_GROUP_INSTANCE);
+    const ap_plan *taken = plan_on(p, 24);
+    const ap_layout *l = &taken->est.layout;
+    assert_false(taken->batch_raised);
+    assert_near(fmod(taken->global_batch, 24), 0, 0);
+    assert_true(taken->global_batch > 2048);
+    assert_near(taken->global_batch, 24 * l->micro_batch * l->accum, 0);
+    assert_near(taken->est.samples_per_step, taken->global_batch, 1e-12);
+    assert_near(taken->run.batch_factor, (41000 + taken->global_batch) / 41256, 1e-9);
+    assert_near(plan_on(p, 16)->global_batch, 2048, 0);
+    done(p);
+}
+
+/* gnmt is known to 16,384. Of 16,384 samples 96 chips get 170.7 each, which runs as 192 or 256: more than is known in all. */
+static void test_no_batch_above_the_largest_known_is_taken(void **state)
+{
+    (void)state;
+    planned *p = plan("model: gnmt\n" ON_NOTHING, AP_GROUP_INSTANCE);
+    assert_near(p->job.largest_batch, 16384, 0);
+    static const double counts[] = {8, 24, 48, 96, 200};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const ap_plan *taken = plan_on(p, counts[i]);
+        assert_null(taken->est.error);
+        assert_true(taken->global_batch <= 16384);
+        assert_near(taken->global_batch, counts[i] * taken->est.layout.micro_batch * taken->est.layout.accum, 0);
+    }
+    done(p);
 }
 
 static bool advised(planned *p, const char *id)
@@ -394,6 +474,9 @@ int main(void)
         cmocka_unit_test(test_own_costs_are_added_to_the_bill),
         cmocka_unit_test(test_a_large_batch_pays_in_samples),
         cmocka_unit_test(test_many_chips_take_a_larger_batch_and_pay_for_it),
+        cmocka_unit_test(test_the_batch_taken_is_the_fastest),
+        cmocka_unit_test(test_the_batch_that_counts_is_the_one_that_runs),
+        cmocka_unit_test(test_no_batch_above_the_largest_known_is_taken),
         cmocka_unit_test(test_a_larger_batch_is_advised_only_where_nobody_named_one),
         cmocka_unit_test(test_advice_saves_what_it_says),
         cmocka_unit_test(test_no_named_layout_beats_the_free_choice),

@@ -231,10 +231,86 @@ static void test_early_stopping_is_a_stated_factor(void **state)
     assert_near(r.job.epochs, 35.1, 1e-12); /* 0.39 of 90 */
     assert_near(r.job.samples, 35.1 * 1281167, 1e-12);
     assert_true(assumed(&r, "early_stop_factor"));
-    resolved given = resolve("model: resnet50\nearly_stopping: true\ndata: {dataset: imagenet-1k, epochs: 90}");
-    assert_near(given.job.epochs, 90, 0);
+    /* Who says as many epochs as the recipe means its schedule; of any other nothing is known, and that is said. */
+    resolved same = resolve("model: resnet50\nearly_stopping: true\ndata: {dataset: imagenet-1k, epochs: 90}");
+    assert_near(same.job.epochs, 35.1, 1e-12);
+    resolved given = resolve("model: resnet50\nearly_stopping: true\ndata: {dataset: imagenet-1k, epochs: 50}");
+    assert_near(given.job.epochs, 50, 0);
+    assert_true(assumed(&given, "early_stopping"));
+    resolved none = resolve("model: {class: cnn, params: 1M, macs: 1G}\nearly_stopping: true\ndata: {samples: 1000, epochs: 5}");
+    assert_true(none.status != AP_OK || assumed(&none, "early_stopping"));
     ap_arena_free(r.arena);
+    ap_arena_free(same.arena);
     ap_arena_free(given.arena);
+    ap_arena_free(none.arena);
+}
+
+/* A batch counts for its tokens, and so does a schedule: 2.73 M sequences of 512 are 10.92 M of 128; the critical batch of
+ * 15,600 is 62,400 and the largest, 14,336, is 57,344. */
+static void test_a_schedule_at_another_length_keeps_its_tokens(void **state)
+{
+    (void)state;
+    resolved own = resolve("model: bert-large\nsequence_length: 512\ndata: {dataset: wikipedia-mlperf}");
+    resolved shorter = resolve("model: bert-large\nsequence_length: 128\ndata: {dataset: wikipedia-mlperf}");
+    assert_near(own.job.samples, 2.73e6, 1e-12);
+    assert_near(shorter.job.samples, 10.92e6, 1e-12);
+    assert_near(shorter.job.tokens, own.job.tokens, 1e-12);
+    assert_near(shorter.job.critical_batch, 62400, 1e-12);
+    assert_near(shorter.job.largest_batch, 57344, 1e-12);
+    ap_arena_free(own.arena);
+    ap_arena_free(shorter.arena);
+}
+
+static ap_recipe *recipe_of(ap_catalog *own, const char *id)
+{
+    for (size_t i = 0; i < own->recipes.count; i++)
+        if (strcmp(own->recipes.items[i].id, id) == 0)
+            return &own->recipes.items[i];
+    fail_msg("no recipe %s", id);
+    return NULL;
+}
+
+/* On coco-2017 ssd-resnet34 (family ssd) is known to 4,096 with a critical batch of 4,300, mask-rcnn-r50-fpn (family rcnn) to
+ * 256 with 660. One of the family is like its family; another bears what all are known to bear, and sqrt(4300 x 660) =
+ * 1684.64 is the geometric mean. */
+static void test_a_law_is_taken_from_relatives_first(void **state)
+{
+    (void)state;
+    resolved relative = resolve("model: mask-rcnn-r101-fpn\ndata: {dataset: coco-2017}");
+    assert_near(relative.job.critical_batch, 660, 1e-12);
+    assert_near(relative.job.largest_batch, 256, 0);
+    resolved other = resolve("model: retinanet-r101\ndata: {dataset: coco-2017}");
+    assert_near(other.job.critical_batch, 1684.636, 1e-6);
+    assert_near(other.job.largest_batch, 256, 0);
+    assert_string_equal(other.job.batch_law, "coco-2017");
+    /* A law without a largest batch says nothing of it: the other's counts, and of none it is unknown, not 0. */
+    ap_catalog *own = ap_catalog_builtin(relative.arena);
+    recipe_of(own, "maskrcnn-mlperf")->largest_batch = AP_UNKNOWN;
+    ap_job job;
+    assert_int_equal(ap_job_resolve(&other.workload, own, NULL, relative.arena, &relative.diags, &job), AP_OK);
+    assert_near(job.largest_batch, 4096, 0);
+    recipe_of(own, "ssd-mlperf")->largest_batch = AP_UNKNOWN;
+    assert_int_equal(ap_job_resolve(&other.workload, own, NULL, relative.arena, &relative.diags, &job), AP_OK);
+    assert_true(isnan(job.largest_batch));
+    /* A recipe's own batch is known to reach its target, whatever others bear. */
+    recipe_of(own, "ssd-mlperf")->largest_batch = 8;
+    resolved with_recipe = resolve("model: ssd300-resnet50\ndata: {dataset: coco-2017}");
+    assert_int_equal(ap_job_resolve(&with_recipe.workload, own, NULL, relative.arena, &relative.diags, &job), AP_OK);
+    assert_near(job.recipe->global_batch, 32, 0);
+    assert_near(job.largest_batch, 32, 0);
+    ap_arena_free(with_recipe.arena);
+    ap_arena_free(relative.arena);
+    ap_arena_free(other.arena);
+}
+
+/* human-genome counts tokens, and an image network has no length to divide them by: no number, and a reason. */
+static void test_a_data_set_without_samples_gives_no_run(void **state)
+{
+    (void)state;
+    resolved r = resolve("model: efficientnet_b3\ndata: {dataset: human-genome}");
+    assert_true(isnan(r.job.samples));
+    assert_non_null(strstr(r.job.unknown_run, "human-genome"));
+    ap_arena_free(r.arena);
 }
 
 int main(void)
@@ -253,6 +329,9 @@ int main(void)
         cmocka_unit_test(test_only_a_published_schedule_runs_to_a_target),
         cmocka_unit_test(test_method_follows_the_recipe_of_the_data),
         cmocka_unit_test(test_early_stopping_is_a_stated_factor),
+        cmocka_unit_test(test_a_schedule_at_another_length_keeps_its_tokens),
+        cmocka_unit_test(test_a_law_is_taken_from_relatives_first),
+        cmocka_unit_test(test_a_data_set_without_samples_gives_no_run),
         cmocka_unit_test(test_defaults_do_not_beat_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
