@@ -305,7 +305,7 @@ static void test_many_chips_take_a_larger_batch_and_pay_for_it(void **state)
 }
 
 /* resnet50 on imagenet-1k: 256 a step, known to 67,456, critical 41,000 (data/recipes/vision.yaml). */
-static const ap_plan *plan_on(planned *p, double chips)
+static const ap_plan *on_cards(planned *p, double chips)
 {
     ap_hardware hw = ap_hardware_of_chip(ap_catalog_chip(catalog(), "h100-sxm5-80gb"), chips);
     hw.chips_per_host = fmin(chips, 8);
@@ -323,7 +323,7 @@ static void test_the_batch_taken_is_the_fastest(void **state)
     static const double counts[] = {8, 16, 24, 64, 72, 256, 512, 1000};
     double before = HUGE_VAL;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const ap_plan *taken = plan_on(p, counts[i]);
+        const ap_plan *taken = on_cards(p, counts[i]);
         const ap_layout *l = &taken->est.layout;
         assert_null(taken->est.error);
         assert_true(taken->batch_raised);
@@ -338,9 +338,9 @@ static void test_the_batch_taken_is_the_fastest(void **state)
         char text[160];
         (void)snprintf(text, sizeof text, "model: resnet50\nglobal_batch: %.0f\ndata: {dataset: imagenet-1k}\n" ON_NOTHING, batch);
         planned *named = plan(text, AP_GROUP_INSTANCE);
-        const ap_plan *asked = plan_on(named, 72);
+        const ap_plan *asked = on_cards(named, 72);
         if (!asked->est.error && asked->global_batch <= 67456)
-            assert_true(plan_on(p, 72)->run.hours_p50 <= asked->run.hours_p50 * (1 + 1e-9));
+            assert_true(on_cards(p, 72)->run.hours_p50 <= asked->run.hours_p50 * (1 + 1e-9));
         done(named);
     }
     done(p);
@@ -351,7 +351,7 @@ static void test_the_batch_that_counts_is_the_one_that_runs(void **state)
 {
     (void)state;
     planned *p = plan("model: resnet50\nglobal_batch: 2048\ndata: {dataset: imagenet-1k}\n" ON_NOTHING, AP_GROUP_INSTANCE);
-    const ap_plan *taken = plan_on(p, 24);
+    const ap_plan *taken = on_cards(p, 24);
     const ap_layout *l = &taken->est.layout;
     assert_false(taken->batch_raised);
     assert_near(fmod(taken->global_batch, 24), 0, 0);
@@ -359,7 +359,7 @@ static void test_the_batch_that_counts_is_the_one_that_runs(void **state)
     assert_near(taken->global_batch, 24 * l->micro_batch * l->accum, 0);
     assert_near(taken->est.samples_per_step, taken->global_batch, 1e-12);
     assert_near(taken->run.batch_factor, (41000 + taken->global_batch) / 41256, 1e-9);
-    assert_near(plan_on(p, 16)->global_batch, 2048, 0);
+    assert_near(on_cards(p, 16)->global_batch, 2048, 0);
     done(p);
 }
 
@@ -371,7 +371,7 @@ static void test_no_batch_above_the_largest_known_is_taken(void **state)
     assert_near(p->job.largest_batch, 16384, 0);
     static const double counts[] = {8, 24, 48, 96, 200};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const ap_plan *taken = plan_on(p, counts[i]);
+        const ap_plan *taken = on_cards(p, counts[i]);
         assert_null(taken->est.error);
         assert_true(taken->global_batch <= 16384);
         assert_near(taken->global_batch, counts[i] * taken->est.layout.micro_batch * taken->est.layout.accum, 0);
