@@ -348,13 +348,16 @@ static void try_transformer(layout_search *s)
     const ap_case *job = &s->context->job;
     const ap_workload *w = s->workload;
     double tp_fixed = w->parallel.tp, pp_fixed = w->parallel.pp, cp_fixed = w->parallel.cp;
-    /* Who names a way to shard data parallelism, or software that has no other, means no tensor or pipeline parallelism. */
+    /* Who names a way to shard data parallelism, or software that has no other, means no tensor or pipeline parallelism;
+     * who names any of these means no context parallelism. */
     const ap_stack *stack = job->stack_info;
     bool sharded = w->parallel.sharding >= AP_SHARD_DDP;
     if (sharded || (stack && stack->tp == 0))
         tp_fixed = fixed_or(tp_fixed, 1);
     if (sharded || (stack && stack->pp == 0))
         pp_fixed = fixed_or(pp_fixed, 1);
+    if (sharded || ap_known(w->parallel.tp) || ap_known(w->parallel.pp))
+        cp_fixed = fixed_or(cp_fixed, 1);
     s->most_micro = fmin(fmax(1, 65536 / ap_or(job->seq_len, 1)), 4096);
     add_degrees(s, fixed_or(cp_fixed, 1), fixed_or(tp_fixed, 1), fixed_or(pp_fixed, 1));
     expand_in_order(s);
