@@ -58,7 +58,7 @@ static double larger(double a, double b)
 
 /* What software gets from the units, where that is not simply the sheet's column:
  * - fp16 on consumer Pascal (1/64 rate): libraries keep fp16 storage and multiply in fp32;
- * - fp32 on a TPU: the compiler's default is one bf16 pass;
+ * - fp32 on a TPU: the compiler's default is one bf16 pass; elsewhere matrix units where they are faster;
  * - 4-bit storage is widened before the product: the 16-bit rate, fp32 where there is none. */
 double ap_chip_peak(const ap_chip *chip, ap_precision precision)
 {
@@ -67,7 +67,7 @@ double ap_chip_peak(const ap_chip *chip, ap_precision precision)
     case AP_PREC_FP64:
         return peak->fp64;
     case AP_PREC_FP32:
-        return chip->kind == AP_CHIP_TPU ? first_known(peak->fp32, peak->bf16) : first_known(peak->fp32_matrix, peak->fp32);
+        return chip->kind == AP_CHIP_TPU ? first_known(peak->fp32, peak->bf16) : larger(peak->fp32_matrix, peak->fp32);
     case AP_PREC_TF32:
         return peak->tf32;
     case AP_PREC_FP16:

@@ -108,6 +108,9 @@ static void check_chip(const ap_chip *chip, ap_diags *diags)
         ap_diag_add(diags, AP_ERROR, 726, chip->pos, "chip '%s': usable memory is above the memory size", chip->id);
     if (ap_known(peak->fp8) && ap_known(peak->bf16) && peak->fp8 < peak->bf16 * 0.99)
         ap_diag_add(diags, AP_WARNING, 727, chip->pos, "chip '%s': fp8 peak is below the bf16 peak", chip->id);
+    if (peak->fp32_matrix < peak->fp32 * 0.99)
+        ap_diag_add(diags, AP_WARNING, 727, chip->pos, "chip '%s': fp32_matrix peak is below the fp32 peak, which is used",
+                    chip->id);
 }
 
 /* Another record of the kind that answers to the same spelling. */

@@ -8,8 +8,8 @@ static const char *const tasks[] = {"train", "pretrain", "finetune", "lora", "ql
 
 static void complain(int kind, const void *record, ap_said said, const char *hint, ap_diags *diags)
 {
-    ap_diag_add(diags, AP_ERROR, 731, ap_access_pos(kind, record), "%s '%s': %s '%s' is none", ap_accesses[kind].singular,
-                ap_access_label(kind, record, diags->arena), said.field, said.word)
+    ap_diag_add(diags, AP_ERROR, 731, ap_access_pos(kind, record), "%s '%s': %s '%s' is none",
+                ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), said.field, said.word)
         ->hint = hint;
 }
 
@@ -60,7 +60,8 @@ void ap_check_suite_words(const ap_suite *suite, ap_diags *diags)
 {
     ap_check_date(AP_KIND_SUITES, suite, (ap_said){"date", suite->date}, diags);
     if (!*suite->rows_from)
-        ap_diag_add(diags, AP_ERROR, 732, suite->pos, "suite '%s': rows_from is empty, which every row begins with", suite->id);
+        ap_diag_add(diags, AP_ERROR, 732, suite->pos, "suite '%s': rows_from is empty, which every row begins with",
+                    suite->id);
     if (!suite->runs.count)
         ap_diag_add(diags, AP_ERROR, 732, suite->pos, "suite '%s' has no runs", suite->id);
     for (size_t i = 0; i < suite->runs.count; i++)

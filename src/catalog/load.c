@@ -307,8 +307,6 @@ static ap_status load_file(dir_load *dir, const char *path)
     if (status != AP_OK)
         return status == AP_IO ? AP_IO : AP_BAD_DATA;
     dir->hash = hash_bytes(dir->hash, text, len);
-    if (ap_load_is_blank(text))
-        return AP_OK;
     size_t first = load->diags->count, errors_before = load->diags->errors;
     ap_docs docs;
     status = ap_yaml_parse(text, len, path, AP_YAML_STRICT, AP_YAML_CATALOG_BYTES, load->arena, load->diags, &docs);

@@ -60,6 +60,7 @@ static const ap_field const_fields[] = {
      "Where the prior comes from."},
     {"by", AP_T_OBJECTS, offsetof(ap_calib_const, by), 0, AP_DIM_NONE, 0, 0, NULL, &by_object,
      "Levels that it varies by."},
+    {.type = AP_T_POS, .offset = offsetof(ap_calib_const, pos)},
 };
 static const ap_object const_object = {"constant", "A constant of an estimator formula.", sizeof(ap_calib_const),
                                        AP_FIELDS_OF(const_fields), NULL};
@@ -273,6 +274,8 @@ ap_status ap_calibration_load(const char *const *paths, size_t count, ap_arena *
         for (size_t k = 0; status == AP_OK && k < docs.count; k++) {
             ap_calib_engine engine;
             status = ap_schema_load(&ap_calib_engine_object, docs.items[k], &engine, arena, diags);
+            if (status == AP_OK)
+                status = ap_calib_check(&engine, paths[i], arena, diags);
             if (status == AP_OK)
                 ap_calibration_overlay(calibration, &engine);
         }

@@ -38,6 +38,7 @@ typedef struct ap_calib_const {
     int scale;
     const char *formula, *doc, *source;
     AP_LIST(ap_calib_by) by;
+    ap_pos pos; /* where it was read */
 } ap_calib_const;
 
 typedef struct ap_calib_cell { /* quantiles of ln(measured/predicted) of a time or of bytes, held-out predictions */
@@ -81,6 +82,9 @@ AP_CHECKED ap_status ap_calibration_load(const char *const *paths, size_t count,
 AP_CHECKED ap_status ap_calibration_load_folder(const char *folder, ap_arena *arena, ap_diags *diags,
                                                 ap_calibration **ret);
 AP_CHECKED ap_status ap_calibration_of_data(const char *data_dir, ap_arena *arena, ap_diags *diags, ap_calibration **ret);
+
+/* Can formulas take its constants? An error for each that is outside its low and high or that its scale does not have. */
+AP_CHECKED ap_status ap_calib_check(const ap_calib_engine *engine, const char *file, ap_arena *arena, ap_diags *diags);
 
 /* Engine by name or NULL. */
 const ap_calib_engine *ap_calibration_engine(const ap_calibration *calibration, const char *name);

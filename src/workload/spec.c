@@ -27,31 +27,32 @@ static const struct {
 #define OFF(field) offsetof(model_spec, field)
 #define SIZE(name, text)                                                                                               \
     {.key = #name, .type = AP_T_NUM, .offset = OFF(name), .dim = AP_DIM_COUNT, .min = 1, .max = 1e16, .doc = text}
-#define WHOLE(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 1, .max = 1e9, .doc = text}
-#define NONE_OR(name, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 0, .max = 1e9, .doc = text}
+/* Limits are those of the catalog's models. */
+#define WHOLE(name, most, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 1, .max = (most), .doc = text}
+#define NONE_OR(name, most, text) {.key = #name, .type = AP_T_INT, .offset = OFF(name), .min = 0, .max = (most), .doc = text}
 static const ap_field spec_fields[] = {
     {.key = "class", .type = AP_T_ENUM, .offset = OFF(class_index), .names = class_names, .doc = "Architecture class."},
     {.key = "family", .type = AP_T_ENUM, .offset = OFF(class_index), .flags = AP_F_HIDDEN, .names = class_names,
      .doc = "The same as class."},
     SIZE(params, "Parameters, such as 8.03B."), SIZE(active_params, "Parameters used per token (mixture of experts)."),
-    WHOLE(layers, "Transformer layers."), WHOLE(enc_layers, "Encoder layers."), WHOLE(dec_layers, "Decoder layers."),
-    WHOLE(hidden, "Model width."), WHOLE(head_dim, "Width of one attention head."), WHOLE(ffn, "Width of the MLP."),
-    WHOLE(heads, "Query heads."), WHOLE(kv_heads, "Key/value heads."), NONE_OR(vocab, "Vocabulary size."),
-    NONE_OR(experts, "Experts per layer; 0 = dense."), NONE_OR(top_k, "Experts used per token."),
-    NONE_OR(shared_experts, "Experts used by every token."), NONE_OR(expert_ffn, "Width of one expert."),
+    WHOLE(layers, 5000, "Transformer layers."), WHOLE(enc_layers, 5000, "Encoder layers."), WHOLE(dec_layers, 5000, "Decoder layers."),
+    WHOLE(hidden, 1e6, "Model width."), WHOLE(head_dim, 1e5, "Width of one attention head."), WHOLE(ffn, 1e7, "Width of the MLP."),
+    WHOLE(heads, 1e5, "Query heads."), WHOLE(kv_heads, 1e5, "Key/value heads."), NONE_OR(vocab, 1e9, "Vocabulary size."),
+    NONE_OR(experts, 1e5, "Experts per layer; 0 = dense."), NONE_OR(top_k, 1e5, "Experts used per token."),
+    NONE_OR(shared_experts, 1e4, "Experts used by every token."), NONE_OR(expert_ffn, 1e7, "Width of one expert."),
     {.key = "gated_mlp", .type = AP_T_BOOL, .offset = OFF(gated_mlp), .doc = "Gated MLP (three matrices)."},
     {.key = "tied_embeddings", .type = AP_T_BOOL, .offset = OFF(tied_embeddings), .doc = "Output head shares the embedding."},
     {.key = "gmac", .type = AP_T_NUM, .offset = OFF(gmac), .min = 1e-9, .max = 1e9,
      .doc = "Billion multiply-accumulates of one forward pass of one sample."},
     {.key = "macts", .type = AP_T_NUM, .offset = OFF(macts), .min = 1e-9, .max = 1e9,
      .doc = "Million activations of one forward pass of one sample."},
-    WHOLE(weighted_layers, "Convolutions and dense layers of a net: what kernels are launched for."),
+    WHOLE(weighted_layers, 1e5, "Convolutions and dense layers of a net: what kernels are launched for."),
     {.key = "input", .type = AP_T_TEXT, .offset = OFF(input), .doc = "Input size, such as 224x224."},
     {.key = "attention", .type = AP_T_TEXT, .offset = OFF(attention), .doc = "mha, gqa, mqa, mla or sliding:WINDOW:RATIO."},
     {.key = "library", .type = AP_T_TEXT, .offset = OFF(library), .doc = "xgboost, lightgbm, catboost, scikit-learn."},
-    WHOLE(trees, "Boosting rounds."), NONE_OR(depth, "Depth of a tree."), NONE_OR(leaves, "Leaves of a tree."),
-    NONE_OR(tables, "Embedding tables."), SIZE(embedding_rows, "Rows of all embedding tables."),
-    WHOLE(embedding_dim, "Width of an embedding."), SIZE(pooling, "Embeddings looked up per table and sample."),
+    WHOLE(trees, 1e8, "Boosting rounds."), NONE_OR(depth, 1000, "Depth of a tree."), NONE_OR(leaves, 1e7, "Leaves of a tree."),
+    NONE_OR(tables, 1e6, "Embedding tables."), SIZE(embedding_rows, "Rows of all embedding tables."),
+    WHOLE(embedding_dim, 1e6, "Width of an embedding."), SIZE(pooling, "Embeddings looked up per table and sample."),
 };
 const ap_object ap_model_spec_object = {"model", "A model described by its sizes.", sizeof(model_spec),
                                         AP_FIELDS_OF(spec_fields), NULL};

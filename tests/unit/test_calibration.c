@@ -178,6 +178,32 @@ static void an_overlay_replaces_keys_and_adds_levels(void **state)
     assert_near(consts[1], 0.5 * exp(0.1), 1e-12); /* and the original is untouched */
 }
 
+/* A wrong constant estimates without a word: it is refused where it is read. */
+static void implausible_constants_are_refused(void **state)
+{
+    fixture *f = *state;
+    static const struct { const char *scale, *value, *more; bool fine; } given[] = {
+        {"linear", "1.08", "low: 1", true},   {"linear", "-5", "low: 1", false},   {"linear", "2", "high: 1", false},
+        {"linear", "-1e300", "sd: 0", false}, {"log", "0", "sd: 0", false},        {"logit", "1", "sd: 0", false},
+        {"logit", "0.5", "sd: 0", true},      {"linear", "-2", "sd: 0", true},     {"log", "1e-9", "sd: 0", true},
+        {"log", "2", "by: [{level: chip, sd: 1, values: [{key: a, value: 500}]}]", false},
+        {"linear", "2", "by: [{level: chip, sd: 1, values: [{key: a, value: 500}]}]", true},
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        bool has_sd = strncmp(given[i].more, "sd", 2) == 0;
+        const char *text = ap_arena_printf(f->arena, "engine: toy\nconstants:\n  - {id: k, value: %s, prior: %s, scale: %s, %s%s}\n",
+                                           given[i].value, given[i].value, given[i].scale, has_sd ? "" : "sd: 0, ", given[i].more);
+        ap_diags diags;
+        ap_diags_init(&diags, f->arena);
+        ap_status status = ap_calib_check(parse(f, text), "toy.yaml", f->arena, &diags);
+        if ((status == AP_OK) != given[i].fine || (diags.errors == 0) != given[i].fine)
+            fail_msg("%s", text);
+    }
+    ap_calibration *data = NULL;
+    assert_int_equal(ap_calibration_of_data("data", f->arena, &f->diags, &data), AP_OK);
+    assert_non_null(ap_calibration_engine(data, "check"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_key_counts_as_seen_only_with_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(the_most_specific_band_present_is_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(implausible_constants_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(an_overlay_replaces_keys_and_adds_levels, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,27 @@ static void missing_file_is_an_io_error(void **state)
     assert_int_equal(ap_catalog_load_dir("tests/fixtures/none", f->arena, &f->diags, &none), AP_IO);
 }
 
+/* A file cut to nothing loses what it held: no data folder has one. */
+static void an_empty_file_of_the_data_is_an_error(void **state)
+{
+    fixture *f = F(state);
+    ap_catalog *loaded;
+    assert_int_equal(ap_catalog_load_dir("tests/fixtures/catalog-empty-file", f->arena, &f->diags, &loaded), AP_BAD_DATA);
+    assert_true(f->diags.count > 0 && f->diags.items[0].code == 110);
+}
+
+/* Matrix units are used where they are faster; a sheet that says they are slower is doubted. */
+static void slow_matrix_units_are_doubted(void **state)
+{
+    fixture *f = F(state);
+    const char *path = DIR_BAD "../catalog-overlay/slow-matrix.yaml";
+    assert_int_equal(ap_catalog_overlay(f->catalog, path, &f->diags), AP_OK);
+    assert_true(f->diags.count == 1 && f->diags.items[0].code == 727);
+    const ap_chip *chip = ap_catalog_chip(f->catalog, "mychip");
+    assert_non_null(chip);
+    assert_num(ap_chip_peak(chip, AP_PREC_FP32), 60e12);
+}
+
 /* The defect lies in the directory's own data: exit code 5, and the other files' records are still there. */
 static void broken_data_directory(void **state)
 {
@@ -163,7 +184,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
     const struct CMUnitTest tests[] = {
         T(every_broken_file_is_located), T(checking_changes_nothing), T(broken_overlay_changes_nothing),
-        T(missing_file_is_an_io_error), T(broken_data_directory),
+        T(missing_file_is_an_io_error), T(broken_data_directory), T(an_empty_file_of_the_data_is_an_error), T(slow_matrix_units_are_doubted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,8 @@ static void test_impossible_shapes_are_refused(void **state)
         "model: {class: decoder, layers: 4, hidden: 128, heads: 8, kv_heads: 3}",
         "model: {class: moe, layers: 4, hidden: 128, heads: 8, experts: 4, top_k: 5}",
         "model: {class: cnn}",
+        "model: {class: cnn, gmac: 4, macts: 11, weighted_layers: 200000}", /* no more than a model of the catalog may have */
+        "model: {class: decoder, layers: 6000, hidden: 128, heads: 8}",
         "model: {class: transformer, params: 1B}",
         "model: {class: decoder, params: -1}",
         "model: resnet50\nglobal_batch: 4 bananas",
