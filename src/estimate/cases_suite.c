@@ -21,8 +21,10 @@ static bool same_precision(const char *wanted, const ap_case *job)
     return precision == job->precision || (precision == AP_PREC_FP32 && job->precision == AP_PREC_TF32);
 }
 
-/* How well a run of a suite stands for the row: named facts first (a longer beginning of the source is a more particular
- * page), then the nearer number of chips; below 0: not at all. */
+/* Settles only what the named facts and the chips leave equal: a longer beginning of the source is a more particular page. */
+#define PER_LETTER 1e-6
+
+/* How well a run of a suite stands for the row: named facts first, then the nearer number of chips; below 0: not at all. */
 static double fit_of(const ap_suite *suite, const ap_suite_run *run, const ap_case *job)
 {
     if ((run->model && !ap_streq(run->model, job->model->id)) || (run->task && !ap_streq(run->task, job->task)) ||
@@ -31,7 +33,7 @@ static double fit_of(const ap_suite *suite, const ap_suite_run *run, const ap_ca
         return -1;
     int named = (run->model != NULL) + (run->task != NULL) + (run->dataset != NULL) + (run->precision != NULL) +
                 ap_known(run->of_seq_len);
-    double score = 10.0 * named + (double)strlen(suite->rows_from);
+    double score = 10.0 * named + PER_LETTER * (double)strlen(suite->rows_from);
     if (suite->chip)
         score += 10.0;
     if (ap_known(suite->chips))

@@ -217,6 +217,31 @@ static void sources(void **state)
     assert_string_equal(ap_cases_family(NULL, f->arena), "unknown");
 }
 
+/* A page's own suite against a folder's: what a run names decides, then the chips; the longer beginning only between equals. */
+static void the_run_that_names_most_wins(void **state)
+{
+    fixture *f = *state;
+    static const char page[] = "bench/marks: a/rather/long/way/to/one/page.md";
+    ap_suite_run whole_page = {.micro_batch = 1, .global_batch = AP_UNKNOWN, .of_seq_len = AP_UNKNOWN, .seq_len = AP_UNKNOWN,
+                               .compile = -1, .ran_chips = AP_UNKNOWN};
+    ap_suite_run of_model = whole_page;
+    of_model.model = "resnet50";
+    of_model.micro_batch = 2;
+    ap_suite suites[] = {
+        {.id = "page", .rows_from = page, .chips = AP_UNKNOWN, .fills_card = -1, .runs = {&whole_page, 1}},
+        {.id = "model", .rows_from = "bench", .chips = AP_UNKNOWN, .fills_card = -1, .runs = {&of_model, 1}},
+    };
+    f->catalog->suites.items = suites;
+    f->catalog->suites.count = 2;
+    static const char rows[] = "model,chip,chips,metric,value,source\nresnet50,t4,1,samples_per_s,1,\"bench/marks: a/rather/long/way/to/one/page.md\"\n";
+    assert_same(parse(f, rows).items[0].layout.micro_batch, 2);
+    whole_page.model = "resnet50"; /* now they name the same: the page's */
+    assert_same(parse(f, rows).items[0].layout.micro_batch, 1);
+    suites[0].chips = 8;
+    suites[1].chips = 1; /* one of the row's number of chips is nearer than a longer text */
+    assert_same(parse(f, rows).items[0].layout.micro_batch, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +256,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(networks, setup, teardown),
         cmocka_unit_test_setup_teardown(fast_domains_and_buses, setup, teardown),
         cmocka_unit_test_setup_teardown(processors, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_run_that_names_most_wins, setup, teardown),
         cmocka_unit_test_setup_teardown(sources, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
