@@ -159,6 +159,7 @@ static bool use_larger_batch(ap_job *job, ap_workload *workload)
         return false;
     while (2 * job->global_batch <= most)
         job->global_batch *= 2;
+    job->batch_assumed = false;
     return job->global_batch > batch;
 }
 
@@ -169,7 +170,7 @@ static const variant variants[] = {
     {"AP1914", "a compiled model", use_compile},
     {"AP1915", "recompute only as far as memory needs it", free_recompute},
     {"AP1916", "the micro-batch that fits instead of a fixed one", free_micro_batch},
-    {"AP1919", "the largest global batch that costs the target less than a tenth more samples, with the learning rate raised for it", use_larger_batch},
+    {"AP1919", NULL, use_larger_batch},
     {"AP1917", "LoRA adapters instead of full fine-tuning, where quality allows", use_lora},
 };
 
@@ -192,7 +193,12 @@ static void advise_variant(advisor *a, const variant *v)
         return;
     ap_result_fill(&other, plan, a->best->price, a->best->pricing, &result);
     double usd = a->best->cost_p50 - result.cost_p50, hours = a->best->hours_p50 - result.hours_p50;
-    add(a, v->id, usd, hours, savings(a, v->what, usd, hours));
+    const char *what = v->what ? v->what
+                               : ap_arena_printf(search->arena,
+                                                 "a global batch of %.0f instead of %.0f, which costs the target less than a "
+                                                 "tenth more samples, with the learning rate raised for it",
+                                                 plan->global_batch, a->best->plan->global_batch);
+    add(a, v->id, usd, hours, savings(a, what, usd, hours));
 }
 
 /* Published runs stop before the nominal epochs when the target is met. */

@@ -189,6 +189,7 @@ static const ap_fact facts[] = {
     INT(plan, global_batch, "samples", 2, "samples per optimizer step: whole micro-batches of every rank"),
     BOOL(plan, batch_raised, 2, "nobody named a batch, and one larger than the recipe's suits the chips"),
     NUM(plan, samples_factor, NULL, 2, "samples to the target over those of the published schedule, for the batch"),
+    NUM(plan, target_factor, NULL, 2, "samples to the target over those that the job's own batch takes"),
     BOOL(plan, tp_crosses_node, 2, "a tensor parallel group spans machines"),
     BOOL(plan, flash_attention, 2, "attention without a materialised score matrix"),
     BOOL(plan, compile, 2, "graph compiler switched on"),

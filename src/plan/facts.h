@@ -111,6 +111,7 @@ typedef struct ap_plan_facts { /* phase 2 */
     const char *stack, *sharding, *recompute, *precision, *offload;
     double dp, tp, pp, vpp, cp, ep, micro_batch, grad_accum, global_batch;
     double samples_factor;     /* samples to the target over those of the published schedule, for the batch */
+    double target_factor;      /* samples to the target over those with the job's own batch */
     signed char batch_raised;  /* a larger batch than the recipe's was taken, because nobody named one */
     signed char tp_crosses_node;
     signed char flash_attention, compile;

@@ -285,6 +285,7 @@ static void fill_plan(const ap_search *search, const ap_plan *plan, ap_plan_fact
     f->global_batch = plan->global_batch;
     f->batch_raised = plan->batch_raised;
     f->samples_factor = plan->run.batch_factor;
+    f->target_factor = ap_run_batch_factor(plan->global_batch, search->job->global_batch, search->job->critical_batch);
     f->tp_crosses_node = layout->tp > plan->hw.domain_chips;
     f->flash_attention = search->job->workload->flash_attention;
     f->compile = search->job->workload->compile;

@@ -57,12 +57,12 @@ static void estimate_batch(ap_search *search, const ap_est_context *context, ap_
     ap_est_whole_run(&real, &plan->est, 1, &plan->run);
 }
 
-/* Several chips want a larger batch than the recipe's. They may have one where nobody asked for that batch and the run goes
- * to a target whose price in samples is known. */
+/* Several chips want a larger batch than the recipe's. They may have one where nobody asked for that batch and its price in
+ * samples is known. */
 static bool may_raise_batch(const ap_search *search, const ap_plan *plan)
 {
     const ap_job *job = search->job;
-    return job->batch_assumed && ap_known(job->target_batch) && ap_known(job->largest_batch) && ap_known(job->samples) &&
+    return job->batch_assumed && ap_known(job->critical_batch) && ap_known(job->largest_batch) && ap_known(job->samples) &&
            plan->hw.chips > 1;
 }
 
@@ -74,6 +74,15 @@ static int hardship(const ap_plan *plan, double most)
     return plan->est.verdict == AP_TIGHT ? 1 : 0;
 }
 
+/* Hours to the target. An amount that the user gave stays as it is for any batch, but a larger one must be worth its price
+ * to the target all the same. */
+static double hours_to_target(const ap_search *search, const ap_plan *plan)
+{
+    const ap_job *job = search->job;
+    double factor = ap_known(job->target_batch) ? 1 : ap_run_batch_factor(plan->global_batch, job->global_batch, job->critical_batch);
+    return plan->run.hours_p50 * factor;
+}
+
 static void try_batch(ap_search *search, struct ap_chip_plans *shared, const ap_case *job, ap_plan *plan)
 {
     ap_est_context context;
@@ -82,7 +91,7 @@ static void try_batch(ap_search *search, struct ap_chip_plans *shared, const ap_
     prepare_context(search, shared, job, &context);
     estimate_batch(search, &context, &other);
     int now = hardship(plan, fmax(most, search->job->global_batch)), then = hardship(&other, most);
-    bool faster = other.run.hours_p50 < plan->run.hours_p50 * (1 - 1e-9);
+    bool faster = hours_to_target(search, &other) < hours_to_target(search, plan) * (1 - 1e-9);
     if (then < now || (then == now && then < 2 && faster)) {
         *plan = other;
         plan->batch_raised = true;

@@ -389,16 +389,45 @@ static bool advised(planned *p, const char *id)
     return false;
 }
 
-/* Epochs that are given fix the run, a batch that is given the batch. */
+/* Epochs that are given fix the amount: a batch that nobody named may grow with the chips and is told what the target would
+ * take. A batch that is given stays. */
+static void test_given_epochs_do_not_fix_the_batch(void **state)
+{
+    (void)state;
+    planned *p = plan("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 1..64, clouds: [aws, lambda]}\n", AP_GROUP_INSTANCE);
+    size_t larger = 0;
+    for (size_t i = 0; i < p->search.result_count; i++) {
+        const ap_plan *found = p->search.results[i].plan;
+        assert_near(found->run.samples, 90.0 * 1281167, 1e-9);
+        assert_true(found->global_batch >= 256 && found->global_batch <= p->job.largest_batch);
+        assert_near(found->run.batch_factor, 1, 0);
+        if (found->hw.chips >= 64) /* four images a chip are no use to anyone */
+            assert_true(found->global_batch >= 2048);
+        larger += found->global_batch > 256 ? 1 : 0;
+    }
+    assert_true(larger > 0);
+    done(p);
+    p = plan("model: resnet50\nglobal_batch: 256\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 8, clouds: [aws]}\n",
+             AP_GROUP_INSTANCE);
+    for (size_t i = 0; i < p->search.result_count; i++)
+        assert_near(p->search.results[i].plan->global_batch, 256, 0);
+    done(p);
+}
+
+/* The advice names the batch: 4096 is the largest doubling of 256 below a tenth of the critical batch of about 41,000. */
 static void test_a_larger_batch_is_advised_only_where_nobody_named_one(void **state)
 {
     (void)state;
-    planned *free_batch = plan("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 8, clouds: [aws]}\n", AP_GROUP_INSTANCE);
-    planned *named = plan("model: resnet50\nglobal_batch: 256\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 8, clouds: [aws]}\n",
+    planned *free_batch = plan("model: resnet50\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 1, clouds: [gcp], exclude: [\"*cpu*\"]}\n", AP_GROUP_INSTANCE);
+    planned *named = plan("model: resnet50\nglobal_batch: 256\ndata: {dataset: imagenet-1k, epochs: 90}\nconstraints: {chips: 1, clouds: [gcp]}\n",
                           AP_GROUP_INSTANCE);
-    assert_true(advised(free_batch, "AP1919"));
+    assert_true(free_batch->job.critical_batch > 40960 && free_batch->job.critical_batch < 81920);
+    const ap_advice *advice;
+    size_t count = ap_search_advise(&free_batch->search, &advice);
+    for (size_t i = 0; i < count; i++)
+        if (ap_streq(advice[i].id, "AP1919"))
+            assert_non_null(strstr(advice[i].message, "a global batch of 4096 instead of 256"));
     assert_false(advised(named, "AP1919"));
-    assert_near(free_batch->search.results[0].plan->global_batch, 256, 0);
     done(free_batch);
     done(named);
 }
@@ -477,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_the_batch_taken_is_the_fastest),
         cmocka_unit_test(test_the_batch_that_counts_is_the_one_that_runs),
         cmocka_unit_test(test_no_batch_above_the_largest_known_is_taken),
+        cmocka_unit_test(test_given_epochs_do_not_fix_the_batch),
         cmocka_unit_test(test_a_larger_batch_is_advised_only_where_nobody_named_one),
         cmocka_unit_test(test_advice_saves_what_it_says),
         cmocka_unit_test(test_no_named_layout_beats_the_free_choice),
