@@ -35,6 +35,16 @@ static const ap_plan_constants *constants_of(const ap_search *search, const ap_h
     return &search->constants;
 }
 
+/* A processor of laptops and desktops, or a chip of a Mac. */
+static bool is_personal(const ap_chip *chip)
+{
+    static const char *const families[] = {"laptop", "desktop", "workstation"};
+    bool personal = ap_streq(chip->vendor, "Apple");
+    for (size_t i = 0; i < sizeof families / sizeof *families && chip->kind == AP_CHIP_CPU && chip->family; i++)
+        personal = personal || ap_starts_with(chip->family, families[i]);
+    return personal;
+}
+
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
 {
     const ap_instance *instance = plan->hw.instance;
@@ -47,8 +57,8 @@ void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price
     if (price && instance)
         ret->usd_per_h = discounted(search, instance, ap_price_usd(price, pricing)) * ret->hw.machines;
     ret->region = price && instance ? ap_catalog_find_region(search->catalog, instance->cloud, price->region) : NULL;
-    /* What nobody lets out runs already, at its owner's. */
-    bool let = instance || price || ap_known(ret->usd_per_h);
+    /* What stands on a desk runs already; a machine of a data centre starts, whether its price is known or not. */
+    bool let = instance || price || ap_known(ret->usd_per_h) || !is_personal(ret->hw.chip);
     const ap_plan_constants *constants = let ? constants_of(search, &ret->hw) : &search->by_market[AP_MARKET_OWN];
     ret->setup_h = constants->provision_s / 3600;
     ap_bill_request bill = {.catalog = search->catalog,
