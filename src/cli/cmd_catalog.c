@@ -157,7 +157,7 @@ const ap_command ap_cmd_catalog = {
                    "used: laid over the catalog. All findings are reported, each with file, line and column; exit code 4 "
                    "when there is an error.\n\n"
                    "Kinds of schema: chips, names, instances, clouds, regions, models, datasets, recipes, rigs, images, "
-                   "stacks, workload.",
+                   "stacks, suites, workload.",
     .examples = examples,
     .example_count = sizeof examples / sizeof *examples,
     .groups = AP_G_OUTPUT | AP_G_DATA,

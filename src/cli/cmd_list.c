@@ -20,6 +20,15 @@ static ap_status unknown_kind(ap_cli *cli, const char *kind)
                         "unknown kind \"%s\"", kind);
 }
 
+/* "chip" is "chips": nobody is sent back for an s. */
+static const char *plural(const char *kind)
+{
+    for (size_t i = 0; i < ap_catalog_kind_count; i++)
+        if (ap_streq(kind, ap_catalog_kinds[i].object->name))
+            return ap_catalog_kinds[i].key;
+    return ap_streq(kind, "rule") ? "rules" : kind;
+}
+
 static bool wanted_word(ap_strings words, const char *word)
 {
     for (size_t i = 0; i < words.count; i++)
@@ -47,13 +56,14 @@ static void keep_wanted(ap_cli *cli, ap_doc *doc)
 static ap_status run_list(ap_cli *cli)
 {
     const ap_catalog *catalog;
+    const char *kind = plural(cli->operands[0]);
     ap_constraints filter;
     ap_view_options view;
     ap_workload none;
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status != AP_OK)
         return status;
-    if (ap_streq(cli->operands[0], "rules"))
+    if (ap_streq(kind, "rules"))
         return ap_cli_list_rules(cli);
     ap_workload_init(&none);
     filter = none.constraints;
@@ -63,10 +73,10 @@ static ap_status run_list(ap_cli *cli)
     ap_cli_view_options(cli, &view);
     view.filter = &filter;
     view.name_glob = cli->operand_count > 1 ? cli->operands[1] : NULL;
-    ap_doc *doc = ap_view_list(cli->arena, catalog, cli->operands[0], &view);
+    ap_doc *doc = ap_view_list(cli->arena, catalog, kind, &view);
     if (!doc)
-        return unknown_kind(cli, cli->operands[0]);
-    if (ap_streq(cli->operands[0], "chips"))
+        return unknown_kind(cli, kind);
+    if (ap_streq(kind, "chips"))
         keep_wanted(cli, doc);
     status = ap_cli_sort_items(cli, doc, "items");
     return status == AP_OK ? ap_cli_write_doc(cli, doc) : status;
@@ -75,7 +85,7 @@ static ap_status run_list(ap_cli *cli)
 static ap_status run_show(ap_cli *cli)
 {
     const ap_catalog *catalog;
-    const char *kind = cli->operands[0], *name = cli->operands[1];
+    const char *kind = plural(cli->operands[0]), *name = cli->operands[1];
     ap_status status = ap_cli_catalog(cli, &catalog);
     if (status != AP_OK)
         return status;

@@ -131,22 +131,33 @@ static ap_value *instance_items(ap_arena *arena, const ap_catalog *catalog, cons
     return items;
 }
 
+static const char *text_at(const char *record, size_t offset)
+{
+    return *(const char *const *)(const void *)(record + offset);
+}
+
 /* The other kinds: the record as it is. Every described record begins with its id or has one; regions have a cloud too. */
 static ap_value *record_items(ap_arena *arena, const ap_catalog *catalog, const ap_catalog_kind *kind, const ap_view_options *options)
 {
     const ap_any_list *records = (const void *)((const char *)catalog + kind->list_offset);
     size_t offset;
     const ap_field *id = ap_schema_find(kind->object, "id", &offset);
-    const ap_field *cloud = NULL;
-    size_t cloud_offset = 0;
+    bool any_chip = ap_streq(kind->key, "suites"); /* where an absent chip means any */
+    const ap_field *cloud = NULL, *chip = NULL;
+    size_t cloud_offset = 0, chip_offset = 0;
     if (options->filter && options->filter->clouds.count)
         cloud = ap_schema_find(kind->object, "cloud", &cloud_offset);
+    if (options->filter && options->filter->chip_globs.count)
+        chip = ap_schema_find(kind->object, "chip", &chip_offset);
     ap_value *items = ap_value_list(arena);
     for (size_t i = 0; i < records->count; i++) {
         const char *record = (const char *)records->items + i * kind->object->size;
-        if (id && !name_wanted(options, *(const char *const *)(const void *)(record + offset)))
+        if (id && !name_wanted(options, text_at(record, offset)))
             continue;
-        if (cloud && !matches(&options->filter->clouds, *(const char *const *)(const void *)(record + cloud_offset)))
+        if (cloud && !matches(&options->filter->clouds, text_at(record, cloud_offset)))
+            continue;
+        const char *chip_id = chip ? text_at(record, chip_offset) : NULL;
+        if (chip && !(any_chip && !chip_id) && !matches(&options->filter->chip_globs, chip_id))
             continue;
         ap_value_push(arena, items, ap_view_record(arena, kind->object, record));
     }

@@ -37,6 +37,18 @@ static const ap_region *find_region(const ap_catalog *catalog, const char *name)
     return NULL;
 }
 
+/* NAME, or PROVIDER/NAME where several sources spell alike. */
+static const ap_name *find_name(const ap_catalog *catalog, const char *text, ap_arena *arena)
+{
+    for (size_t i = 0; i < catalog->names.count; i++) {
+        const ap_name *name = &catalog->names.items[i];
+        if (ap_streq(name->name, text) ||
+            (name->provider && ap_streq(ap_arena_printf(arena, "%s/%s", name->provider, name->name), text)))
+            return name;
+    }
+    return NULL;
+}
+
 #define RECORD(table, pointer) (found_record){&(table), (pointer), (pointer) ? &(pointer)->from : NULL}
 
 static found_record find(const ap_catalog *catalog, const char *kind, const char *name, ap_arena *arena)
@@ -76,6 +88,10 @@ static found_record find(const ap_catalog *catalog, const char *kind, const char
     if (ap_streq(kind, "images")) {
         const ap_image *image = ap_catalog_find_image(catalog, name);
         return RECORD(ap_image_object, image);
+    }
+    if (ap_streq(kind, "names")) {
+        const ap_name *spelling = find_name(catalog, name, arena);
+        return RECORD(ap_name_object, spelling);
     }
     for (size_t i = 0; ap_streq(kind, "suites") && i < catalog->suites.count; i++)
         if (ap_streq(catalog->suites.items[i].id, name))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/diagnostics.md has a row for every code that the sources can print, docs/rules.md one for every fact.
+# docs/diagnostics.md has a row for every code that the sources can print and every assumption that they make, docs/rules.md one for every fact.
 # usage: check_reference.sh PROGRAM; last line "N passed, N failed"
 program=$1
 passed=0
@@ -21,6 +21,9 @@ for code in $(codes | sort -n | uniq); do
 done
 for id in $(cat src/plan/*.c | grep -oE '"AP8[0-9]{3}"' | tr -d '"' | sort -u); do
     check docs/diagnostics.md "$id"
+done
+for name in $(cat src/*/*.c | grep -oE '_assume\([a-z_]+, "[a-z_.]+"' | cut -d'"' -f2 | sort -u); do
+    check docs/diagnostics.md "$name"
 done
 for fact in $("$program" rules facts -f csv --fields fact | tr -d '\r' | tail -n +2); do
     check docs/rules.md "$fact"

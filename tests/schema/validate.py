@@ -42,6 +42,7 @@ ANSWERS = [
     ("record", ["show", "chips", "h100-sxm5-80gb"]),
     ("record", ["show", "models", "gpt3-175b"]),
     ("record", ["show", "instances", "aws/p5.48xlarge"]),
+    ("record", ["show", "names", "gpuhunt/H100"]),
     ("rule", ["show", "rules", "AP1001"]),
     ("record", ["show", "suites", "dle.pytorch-classification-convnets-efficientnet.t4"]),
     ("estimate", ["estimate", "--model", "resnet50", "--dataset", "imagenet-1k", "--epochs", "90", "--global-batch", "64",
@@ -75,7 +76,7 @@ def nulls_without_reason(answer):
         for key, value in result.items():
             if value is None and key != "priced_from" and key not in result["unknown"]:
                 yield "%s: %s is null without a reason" % (result["target"], key)
-        for key, value in result["plan"].items():
+        for key, value in (result.get("plan") or {}).items():
             if value is None and "plan." + key not in result["unknown"]:
                 yield "%s: plan.%s is null without a reason" % (result["target"], key)
 
