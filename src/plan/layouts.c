@@ -30,7 +30,8 @@ typedef struct layout_search {
     double chips, batch, most_micro;
     ap_estimate *best;
     double last_step_s; /* of the layout tried last */
-    bool have_any, have_fit;
+    bool have_any;
+    int hardship; /* of the best */
     size_t evaluated, shape_count;
     shape shapes[MOST_SHAPES];
 } layout_search;
@@ -42,28 +43,35 @@ static double hurdle(const ap_estimate *best, const ap_estimate *candidate)
     return whole && candidate->layout.sharding > AP_SHARD_ZERO2 ? SHARDING_GAIN : 1 - 1e-9;
 }
 
-/* Faster wins among those that fit; among those that do not, smaller wins (it is the nearest miss). */
-static bool keep_better(layout_search *s, const ap_estimate *candidate)
+/* 0 fits, 1 fits tightly, 2 does not fit. */
+static int hardship_of(const ap_estimate *estimate)
 {
-    bool fits = !candidate->error && candidate->verdict != AP_DOES_NOT_FIT;
+    return estimate->error || estimate->verdict == AP_DOES_NOT_FIT ? 2 : estimate->verdict == AP_TIGHT ? 1 : 0;
+}
+
+/* Faster wins among those that fit; what fits tightly counts only where nothing fits better, so that more memory is never
+ * the worse; among those that do not fit, smaller wins (it is the nearest miss). Returns the candidate's hardship. */
+static int keep_better(layout_search *s, const ap_estimate *candidate)
+{
+    int hardship = hardship_of(candidate);
     bool better;
     if (!s->have_any)
         better = true;
-    else if (fits != s->have_fit)
-        better = fits;
-    else if (fits)
+    else if (hardship != s->hardship)
+        better = hardship < s->hardship;
+    else if (hardship < 2)
         better = candidate->step_s < s->best->step_s * hurdle(s->best, candidate);
     else
         better = s->best->error ? !candidate->error : !candidate->error && candidate->peak_bytes < s->best->peak_bytes;
     s->have_any = true;
     if (better) {
         *s->best = *candidate;
-        s->have_fit = fits;
+        s->hardship = hardship;
     }
-    return fits;
+    return hardship;
 }
 
-static bool try_layout(layout_search *s, const ap_layout *layout)
+static int try_layout(layout_search *s, const ap_layout *layout)
 {
     ap_estimate candidate;
     s->evaluated++;
@@ -76,6 +84,11 @@ static void set_micro_batch(const layout_search *s, ap_layout *layout, double mi
 {
     layout->micro_batch = micro;
     layout->accum = ap_known(s->batch) ? fmax(1, ceil(s->batch / (layout->dp * micro))) : 1;
+}
+
+static double fixed_or(double fixed, double value)
+{
+    return ap_known(fixed) ? fixed : value;
 }
 
 static double largest_power_of_two(double limit)
@@ -94,7 +107,8 @@ static double top_micro_batch(const layout_search *s, const ap_layout *layout)
 }
 
 /* From the largest micro-batch that fits downwards: half of it (a smaller one can hide communication better), and under a
- * pipeline on while the step gets shorter, because more micro-batches fill it. Returns the largest that fits, 0 for none.
+ * pipeline on while the step gets shorter, because more micro-batches fill it. Returns the largest that fits without being
+ * tight, 0 for none.
  * An interleaved schedule takes whole rounds of stages. */
 static double try_micro_batches(layout_search *s, ap_layout layout)
 {
@@ -103,7 +117,7 @@ static double try_micro_batches(layout_search *s, ap_layout layout)
     for (size_t tried = 0; micro >= 1 && (layout.pp > 1 || tried < 2); micro /= 2) {
         set_micro_batch(s, &layout, micro);
         bool whole = !(layout.vpp > 1) || ap_known(s->workload->parallel.vpp) || fmod(layout.accum, layout.pp) == 0;
-        if (whole && try_layout(s, &layout)) {
+        if (whole && try_layout(s, &layout) == 0) {
             if (s->last_step_s > step_s)
                 break;
             fitting = fmax(fitting, micro);
@@ -142,6 +156,18 @@ static double try_interleaving(layout_search *s, ap_layout layout)
     return fitting;
 }
 
+/* Could this mode of recomputation win with the largest micro-batch, whatever memory that takes? */
+static bool may_win(layout_search *s, ap_layout layout)
+{
+    ap_estimate estimate;
+    if (s->hardship > 0)
+        return true;
+    set_micro_batch(s, &layout, fixed_or(s->workload->micro_batch, top_micro_batch(s, &layout)));
+    s->evaluated++;
+    ap_est_run(s->context, &layout, &estimate);
+    return !estimate.error && estimate.step_s < s->best->step_s;
+}
+
 /* Recompute costs time and buys memory: the next mode can win only while the micro-batch is small without it. */
 static bool try_recompute(layout_search *s, ap_layout layout)
 {
@@ -152,9 +178,12 @@ static bool try_recompute(layout_search *s, ap_layout layout)
     bool any = false;
     for (int level = AP_RECOMPUTE_NONE; level <= AP_RECOMPUTE_FULL; level++) {
         layout.recompute = level;
+        if (any && layout.pp == 1 && !may_win(s, layout))
+            continue;
         double fitting = try_interleaving(s, layout);
         any = any || fitting > 0;
-        bool enough = fitting >= top_micro_batch(s, &layout) || fitting * ap_or(s->context->job.seq_len, 1) >= ENOUGH_TOKENS;
+        bool enough = fitting >= top_micro_batch(s, &layout) ||
+                      (layout.pp > 1 && fitting * ap_or(s->context->job.seq_len, 1) >= ENOUGH_TOKENS);
         if (fitting > 0 && enough)
             break;
     }
@@ -216,11 +245,6 @@ static bool divides(double whole, double part)
     return part >= 1 && fmod(whole, part) == 0;
 }
 
-static double fixed_or(double fixed, double value)
-{
-    return ap_known(fixed) ? fixed : value;
-}
-
 /* If the smallest form of a shape does not fit, no form of it does. */
 static bool smallest_fits(layout_search *s, ap_layout layout)
 {
@@ -232,7 +256,7 @@ static bool smallest_fits(layout_search *s, ap_layout layout)
     set_micro_batch(s, &layout, fixed_or(w->micro_batch, 1));
     s->evaluated++;
     ap_est_run(s->context, &layout, &estimate);
-    bool fits = !estimate.error && estimate.verdict != AP_DOES_NOT_FIT;
+    bool fits = hardship_of(&estimate) < 2;
     if (!fits)
         (void)keep_better(s, &estimate);
     return fits;
@@ -327,7 +351,7 @@ static void expand_in_order(layout_search *s)
     if (s->shape_count > 1)
         qsort(s->shapes, s->shape_count, sizeof *s->shapes, compare_bounds);
     for (size_t i = 0; i < s->shape_count; i++) {
-        if (s->have_fit && s->shapes[i].bound * BOUND_SLACK >= s->best->step_s)
+        if (s->hardship == 0 && s->shapes[i].bound * BOUND_SLACK >= s->best->step_s)
             break;
         (void)expand(s, s->shapes[i].layout);
     }
@@ -339,7 +363,7 @@ static double most_context(const layout_search *s, bool adapters)
 {
     const ap_case *job = &s->context->job;
     bool can = job->stack_info && job->stack_info->cp == 1 && !adapters;
-    can = can && (!s->have_fit || ap_or(job->model->params, 0) > HUGE_MODEL || ap_or(job->seq_len, 1) >= LONG_SEQUENCE);
+    can = can && (s->hardship > 0 || ap_or(job->model->params, 0) > HUGE_MODEL || ap_or(job->seq_len, 1) >= LONG_SEQUENCE);
     return can ? fmin(16, largest_power_of_two(fmax(1, ap_or(job->seq_len, 1) / TOKENS_OF_SLICE))) : 1;
 }
 
@@ -363,7 +387,7 @@ static void try_transformer(layout_search *s)
     expand_in_order(s);
     bool adapters = job->method == AP_METHOD_LORA || job->method == AP_METHOD_QLORA;
     bool large = ap_or(job->model->params, 0) > 8e9 && !adapters;
-    if ((s->have_fit && !large) || s->chips == 1)
+    if ((s->hardship == 0 && !large) || s->chips == 1)
         return;
     double tp_most = fmin(job->chips_per_node, 8), cp_most = fixed_or(cp_fixed, most_context(s, adapters));
     bool deep = job->chip->kind != AP_CHIP_TPU;
@@ -395,7 +419,8 @@ size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_
     s.chips = context->job.chips;
     s.batch = context->job.global_batch;
     s.best = ret_best;
-    s.have_any = s.have_fit = false;
+    s.have_any = false;
+    s.hardship = 2;
     s.evaluated = s.shape_count = 0;
     *ret_best = (ap_estimate){.error = "the batch has fewer samples than there are chips"};
     if (context->engine == AP_ENGINE_LLM)
