@@ -127,6 +127,7 @@ static const ap_column case_columns[] = {
     {.title = "Metric", .path = "metric", .priority = 1},
     {.title = "Measured", .path = "measured", .priority = 1, .right = true},
     {.title = "Predicted", .path = "predicted", .priority = 1, .right = true, .low_path = "p10", .high_path = "p90"},
+    {.title = "Basis", .path = "estimate_basis", .priority = 4},
     {.title = "Why not", .path = "reason", .priority = 2, .flexible = true},
 };
 
@@ -143,6 +144,22 @@ static void describe(ap_doc *doc, const char *what, const ap_errors *e)
                      100 * e->coverage_80, e->skipped);
 }
 
+/* Rows of models that the program does not know and whose sizes nobody states. */
+static void say_unsized(ap_doc *doc, const ap_outcomes *outcomes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < outcomes->count; i++) {
+        const ap_model *model = outcomes->items[i].measure->job.model;
+        bool unsized = model && !(model->params > 0) && !(model->fwd_mac > 0) && !(model->hidden > 0);
+        count += !outcomes->items[i].reason && outcomes->items[i].basis == AP_BASIS_RULE_OF_THUMB && unsized &&
+                 ap_est_engine(&outcomes->items[i].measure->job) == AP_ENGINE_DL;
+    }
+    if (count)
+        ap_doc_paragraph(doc, "%zu %s a model that is not in the catalog and none of its sizes: a rule of thumb for its domain, with the wide band of networks whose "
+                              "name and sizes were left out. Columns such as params_m or fwd_gmac_per_sample make it an estimate.",
+                         count, count == 1 ? "row names" : "rows name");
+}
+
 static void fill(ap_cli *cli, ap_doc *doc, const ap_outcomes *outcomes)
 {
     ap_value *cases = ap_value_list(cli->arena);
@@ -155,6 +172,7 @@ static void fill(ap_cli *cli, ap_doc *doc, const ap_outcomes *outcomes)
     ap_value_put(cli->arena, doc->root, "groups", groups);
     ap_value_put(cli->arena, doc->root, "ranking", ranking_value(cli, outcomes));
     ap_doc_table(doc, groups, group_columns, sizeof group_columns / sizeof *group_columns);
+    say_unsized(doc, outcomes);
     ap_block *table = ap_doc_table(doc, cases, case_columns, sizeof case_columns / sizeof *case_columns);
     table->main = true;
     table->limit = ap_cli_limit(cli);

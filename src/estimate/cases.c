@@ -76,6 +76,14 @@ static double positive_at(const reader *r, column c)
     return value > 0 ? value : AP_UNKNOWN;
 }
 
+/* A number is written there that is not above zero. What is no number was warned of and counts as unknown. */
+static bool bad_at(const reader *r, column c)
+{
+    const char *text = text_at(r, c);
+    double value;
+    return text && ap_num_parse(text, &value) && !(value > 0);
+}
+
 static int flag_at(const reader *r, column c)
 {
     const char *text = text_at(r, c);
@@ -373,6 +381,27 @@ static double chip_price(const reader *r, const ap_chip *chip)
     return prices[count / 2];
 }
 
+static bool sized(const ap_model *model)
+{
+    return model->params > 0 || model->fwd_mac > 0 || (model->hidden > 0 && (model->layers > 0 || model->enc_layers > 0));
+}
+
+/* Why a row cannot be judged, or NULL. What is not said is assumed or left out; what is said wrongly is not guessed at. */
+static const char *fault_of(const reader *r, const ap_measure *m)
+{
+    if (m->metric < 0)
+        return "the metric is unknown";
+    if (ap_streq(m->domain, "dataload"))
+        return "an input pipeline alone is no training run";
+    if (bad_at(r, C_value))
+        return "the measured value is not positive";
+    if (bad_at(r, C_chips))
+        return "the number of chips is not positive";
+    if (!m->model && !sized(m->job.model))
+        return "the row names no model and none of its sizes";
+    return NULL;
+}
+
 static void read_row(const reader *r, ap_measure *m)
 {
     m->line = r->csv->lines ? r->csv->lines[r->row] : 0;
@@ -399,10 +428,9 @@ static void read_row(const reader *r, ap_measure *m)
     read_run(r, m);
     read_layout(r, &m->layout);
     ap_cases_fill_from_suites(r->catalog, m);
-    if (m->metric < 0)
-        m->skip = "the metric is unknown";
-    else if (ap_streq(m->domain, "dataload"))
-        m->skip = "an input pipeline alone is no training run";
+    const char *fault = fault_of(r, m);
+    if (fault)
+        m->skip = fault;
     if (m->metric == AP_METRIC_USD && m->job.chip)
         m->job.usd_per_chip_h = chip_price(r, m->job.chip);
 }

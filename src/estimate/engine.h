@@ -98,6 +98,9 @@ void ap_est_memory(ap_estimate *estimate, const char *formula, const char *name,
 /* Cores' worth of work that threads do on processors of `cores` cores: the second thread of a core adds `second` of one.
  * More than two threads a core mean more sockets. */
 double ap_est_busy_cores(double threads, double cores, double second);
+/* A network of which not even the parameters are known: its band is its own, from measured rows with name and sizes left out. */
+bool ap_est_unsized(const ap_est_context *context);
+bool ap_run_unsized_band(const ap_calibration *calibration, double *ret_low, double *ret_high); /* ln; false: not in the data */
 /* Was this case's key of the level among the fitted rows (of the calibration in use)? */
 bool ap_est_seen(const ap_est_context *context, const char *level);
 

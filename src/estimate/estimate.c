@@ -294,6 +294,13 @@ void ap_est_finish(ap_est_context *context, const ap_engine_keys *keys)
             context->interval[q][known].low = low;
             context->interval[q][known].high = high;
         }
+    double low, high;
+    if (ap_est_unsized(context) && ap_run_unsized_band(context->calibration, &low, &high))
+        for (int q = 0; q < AP_Q_COUNT; q++)
+            for (int known = 0; known < 2; known++) {
+                context->interval[q][known].low = low;
+                context->interval[q][known].high = high;
+            }
     ops->prepare(context);
 }
 

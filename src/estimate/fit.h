@@ -36,6 +36,11 @@ size_t ap_fit_param_count(const ap_fit *fit);
 const ap_calib_engine *ap_fit_run(const ap_fit *fit, const unsigned char *use, const ap_fit_options *options,
                                   ap_arena *arena);
 
+/* A row further off than this factor is more likely a slip (a unit, a count) or a fault of the run than a fact about the
+ * hardware: it moves nothing but the factor of its own job. */
+#define AP_FIT_USER_FACTOR 3.0
+bool ap_fit_is_far(const ap_calibration *calibration, const ap_measure *measure);
+
 /* A user's overlay from rows of their own, for each engine that has any: refined deviations, and for jobs that were
  * measured themselves a factor of exactly that job (level "job" of the constant "user_scale"). Engines without rows are
  * not in the result. */

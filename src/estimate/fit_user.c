@@ -71,6 +71,23 @@ static void add_job_scale(const ap_calibration *refined, ap_engine engine, const
     scale->by.count = 1;
 }
 
+bool ap_fit_is_far(const ap_calibration *calibration, const ap_measure *measure)
+{
+    if (measure->skip || !(measure->value > 0))
+        return false;
+    ap_prediction prediction;
+    ap_predict(calibration, measure, &prediction);
+    return !prediction.reason && fabs(ap_fit_residual(measure, prediction.p50)) > log(AP_FIT_USER_FACTOR);
+}
+
+static unsigned char *rows_to_use(const ap_calibration *calibration, const ap_fit *fit, ap_arena *arena)
+{
+    unsigned char *use = AP_NEW_ARRAY(arena, unsigned char, ap_fit_row_count(fit) + 1);
+    for (size_t i = 0; i < ap_fit_row_count(fit); i++)
+        use[i] = !ap_fit_is_far(calibration, ap_fit_row_measure(fit, i));
+    return use;
+}
+
 const ap_calibration *ap_fit_user(const ap_calibration *calibration, const ap_measures *measures, ap_arena *arena)
 {
     ap_calibration *overlay = AP_NEW(arena, ap_calibration);
@@ -84,7 +101,7 @@ const ap_calibration *ap_fit_user(const ap_calibration *calibration, const ap_me
         ap_fit *fit = ap_fit_new(calibration, (ap_engine)e, AP_FIT_REFINE, measures, arena);
         if (!ap_fit_row_count(fit))
             continue;
-        const ap_calib_engine *fitted = ap_fit_run(fit, NULL, &(ap_fit_options){0}, arena);
+        const ap_calib_engine *fitted = ap_fit_run(fit, rows_to_use(calibration, fit, arena), &(ap_fit_options){0}, arena);
         ap_calib_engine *into = &overlay->engines.items[overlay->engines.count++];
         *into = (ap_calib_engine){.engine = name, .sigma = AP_UNKNOWN, .sigma_memory = AP_UNKNOWN, .sigma_run = AP_UNKNOWN,
                                   .source_power = AP_UNKNOWN, .row_weight = AP_UNKNOWN, .band_sources = AP_UNKNOWN};

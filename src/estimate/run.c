@@ -41,6 +41,25 @@ static void run_constants(const ap_est_context *context, double *ret)
     ap_calib_resolve(engine, run_ids, &keys, ret);
 }
 
+/* A network of which nothing but the kind is known. */
+bool ap_est_unsized(const ap_est_context *context)
+{
+    const ap_model *model = context->job.model;
+    return context->engine == AP_ENGINE_DL && context->basis == AP_BASIS_RULE_OF_THUMB && !(model->params > 0) && !(model->fwd_mac > 0);
+}
+
+bool ap_run_unsized_band(const ap_calibration *calibration, double *ret_low, double *ret_high)
+{
+    static const char *const ids[] = {"unsized_low", "unsized_high", NULL};
+    double ends[2] = {AP_UNKNOWN, AP_UNKNOWN};
+    const ap_calib_engine *engine = ap_calibration_engine(calibration, "run");
+    if (engine)
+        ap_calib_resolve(engine, ids, &(ap_calib_keys){.count = 0}, ends);
+    *ret_low = ends[0];
+    *ret_high = ends[1];
+    return ap_known(ends[0]) && ap_known(ends[1]);
+}
+
 /* A recipe for pre-training says nothing about a fine-tune. */
 static bool recipe_applies(const ap_case *job)
 {

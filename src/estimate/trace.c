@@ -174,6 +174,10 @@ static void trace_cells(const ap_est_context *context, ap_est_trace *trace)
         ap_trace_cell *cell = &trace->cells[q];
         *cell = (ap_trace_cell){.quantity = names[q], .low = -AP_CALIB_WIDEST, .high = AP_CALIB_WIDEST};
         ap_engine_cells *cells = AP_NEW(trace->arena, ap_engine_cells);
+        if (ap_est_unsized(context)) {
+            *cell = (ap_trace_cell){names[q], "unsized", context->interval[q][1].low, context->interval[q][1].high, AP_UNKNOWN, AP_UNKNOWN};
+            continue;
+        }
         if (!engine)
             continue;
         ap_est_cells(context, (ap_quantity)q, known, cells);
