@@ -35,6 +35,9 @@ static const ap_finding *bind_precision(const ap_job *job, const ap_chip *chip, 
 {
     ret->precision = job->precision >= 0 ? job->precision : usual_precision(job, chip);
     ret->base_precision = job->base_precision;
+    /* Scales of blocks of 32 came with the units for 4 bit. */
+    if (ret->precision == AP_PREC_MXFP8 && ap_known(chip->peak.fp8) && !ap_known(chip->peak.fp4))
+        return refuse(arena, "AP2001", ap_arena_printf(arena, "%s has no mxfp8 units; its 8 bit is fp8", chip->name));
     if (ap_known(ap_chip_peak(chip, (ap_precision)ret->precision)))
         return NULL;
     /* Frameworks emulate bf16 on older GPUs: it fits or not as fp16 does, and rule AP2002 says that it is slow. */
@@ -44,6 +47,19 @@ static const ap_finding *bind_precision(const ap_job *job, const ap_chip *chip, 
     }
     return refuse(arena, "AP2001",
                   ap_arena_printf(arena, "%s has no %s units", chip->name, ap_precision_name((ap_precision)ret->precision)));
+}
+
+/* Adapters sit beside the projections of attention layers. */
+static const ap_finding *bind_method(const ap_job *job, ap_arena *arena)
+{
+    static const char *const without[] = {"cnn", "gbdt", "linear", "rnn", "gnn", "dlrm"};
+    bool adapters = job->method == AP_METHOD_LORA || job->method == AP_METHOD_QLORA;
+    for (size_t i = 0; adapters && i < sizeof without / sizeof *without; i++)
+        if (ap_streq(job->model.arch, without[i]))
+            return refuse(arena, "AP1023",
+                          ap_arena_printf(arena, "%s adapters are for attention layers, and %s has none: train or finetune it",
+                                          ap_method_names[job->method], job->model.id ? job->model.id : "the model"));
+    return NULL;
 }
 
 /* A framework is known under several words: pytorch-xla on TPUs, pytorch-neuronx on Trainium, "pytorch (SynapseAI)". */
@@ -238,7 +254,9 @@ const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, a
     ret->data_format = job->format;
     ret->sample_bytes = job->sample_bytes;
     ret->host_memory_bytes = cpu_memory(hw, ret->chip);
-    const ap_finding *problem = bind_framework(job, hw->chip, arena, ret);
+    const ap_finding *problem = bind_method(job, arena);
+    if (!problem)
+        problem = bind_framework(job, hw->chip, arena, ret);
     if (!problem)
         problem = bind_precision(job, hw->chip, arena, ret);
     if (!problem)

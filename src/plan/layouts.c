@@ -71,6 +71,13 @@ static int keep_better(layout_search *s, const ap_estimate *candidate)
     return hardship;
 }
 
+/* Said unless something can be laid out after all. */
+static void too_few_samples(layout_search *s)
+{
+    if (!s->have_any)
+        s->best->error = "the batch has fewer samples than there are chips";
+}
+
 static int try_layout(layout_search *s, const ap_layout *layout)
 {
     ap_estimate candidate;
@@ -303,9 +310,13 @@ static void add_degrees(layout_search *s, double cp, double tp, double pp)
     if (!divides(s->chips, tp * pp * cp) || !divides(ap_or(job->model->heads, tp), tp) || pp > ap_or(job->model->layers, pp))
         return;
     ap_layout layout = {.dp = s->chips / (tp * pp * cp), .tp = tp, .pp = pp, .vpp = 1, .cp = cp, .recompute = -1, .sharding = -1};
-    if (ap_known(s->batch) && layout.dp > s->batch)
+    if (ap_known(s->batch) && layout.dp > s->batch) {
+        too_few_samples(s);
         return;
+    }
     layout.ep = fixed_or(ep_fixed, 1);
+    if (!divides(layout.dp * cp, layout.ep))
+        return;
     add_shape(s, layout);
     if (ap_known(ep_fixed) || experts <= 1 || (job->stack_info && job->stack_info->ep == 0))
         return;
@@ -400,8 +411,10 @@ static void try_transformer(layout_search *s)
 static void try_data_parallel(layout_search *s)
 {
     ap_layout layout = {.dp = s->chips, .tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1, .recompute = AP_RECOMPUTE_NONE};
-    if (ap_known(s->batch) && layout.dp > s->batch)
+    if (ap_known(s->batch) && layout.dp > s->batch) {
+        too_few_samples(s);
         return;
+    }
     layout.sharding = s->workload->parallel.sharding >= 0 ? s->workload->parallel.sharding
                       : layout.dp > 1                     ? AP_SHARD_DDP
                                                           : AP_SHARD_NONE;
@@ -422,7 +435,7 @@ size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_
     s.have_any = false;
     s.hardship = 2;
     s.evaluated = s.shape_count = 0;
-    *ret_best = (ap_estimate){.error = "the batch has fewer samples than there are chips"};
+    *ret_best = (ap_estimate){.error = "the chips cannot be split into the degrees that were named"};
     if (context->engine == AP_ENGINE_LLM)
         try_transformer(&s);
     else if (context->engine == AP_ENGINE_DL)

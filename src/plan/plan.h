@@ -149,6 +149,8 @@ const ap_finding *ap_result_over_limit(const ap_search *search, const ap_result 
 /* The estimator's view of the job on this hardware. Precision and stack are chosen here where the job leaves them open;
  * returns NULL, or the finding that says why the job cannot run there (unsupported precision, framework …). */
 const ap_finding *ap_plan_bind(const ap_search *search, const ap_hardware *hw, ap_case *ret);
+/* Why the parallel degrees that the user named cannot be on this hardware, or NULL; whether more chips would mend it. */
+const char *ap_plan_wrong_degrees(const ap_search *search, const ap_case *job, bool *ret_more_chips);
 /* Tries layouts; the fastest that fits goes to ret_best, else the smallest with verdict does-not-fit. Returns how many
  * were estimated. */
 size_t ap_plan_best_layout(const ap_est_context *context, const ap_job *job, ap_estimate *ret_best);

@@ -137,6 +137,12 @@ static void estimate_plan(ap_search *search, struct ap_chip_plans *shared, ap_pl
         plan->est.error = plan->refused->message;
         return;
     }
+    bool more_chips;
+    const char *wrong = ap_plan_wrong_degrees(search, &job, &more_chips);
+    if (wrong) { /* a search goes on with more chips where they would do */
+        plan->est = (ap_estimate){.error = wrong, .verdict = more_chips ? AP_DOES_NOT_FIT : AP_FITS};
+        return;
+    }
     prepare_context(search, shared, &job, &context);
     estimate_batch(search, &context, plan);
     if (may_raise_batch(search, plan))
