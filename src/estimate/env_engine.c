@@ -111,22 +111,19 @@ static void cells(const ap_est_context *context, ap_quantity quantity, bool layo
     ap_cells_addf(ret, "e%d", ap_est_seen(context, "environment"));
 }
 
-#define SAY(to, formula, name, value, unit, ...) \
-    ap_trace_line_add(to, &(ap_trace_line){AP_TRACE_WORK, formula, name, NULL, value, unit}, __VA_ARGS__)
-
 static void trace(const ap_est_context *context, const ap_estimate *est, ap_est_trace *ret)
 {
     const double *k = context->consts, *w = context->work;
     double threads = w[ENV_W_THREADS];
     ret->part = AP_TRACE_TIME;
-    SAY(ret, "M-86", "frames of all threads a second", w[ENV_W_RATE], "1/s", "rate %.4g x busy cores^%.3g, %g threads on %g cores, second_thread %.3g", k[ENV_rate],
+    AP_SAY(ret, "M-86", "frames of all threads a second", w[ENV_W_RATE], "1/s", "rate %.4g x busy cores^%.3g, %g threads on %g cores, second_thread %.3g", k[ENV_rate],
         k[ENV_thread_power], threads, w[ENV_W_CORES], k[ENV_second_thread]);
-    SAY(ret, "M-86", "environment steps", threads / w[ENV_W_RATE], "s", "%g frames / %.4g a second", threads, w[ENV_W_RATE]);
+    AP_SAY(ret, "M-86", "environment steps", threads / w[ENV_W_RATE], "s", "%g frames / %.4g a second", threads, w[ENV_W_RATE]);
     if (w[ENV_W_LEARNS] > 0.0)
-        SAY(ret, "M-87", "learner", threads * w[ENV_W_LEARN_S], "s", "%g frames x (FLOP / (0.05 x %.4g FLOP/s) + learner %.4g s)", threads, w[ENV_W_PEAK], k[ENV_learner]);
-    SAY(ret, "M-86", "the step", est->step_s, "s", "sum of the terms");
+        AP_SAY(ret, "M-87", "learner", threads * w[ENV_W_LEARN_S], "s", "%g frames x (FLOP / (0.05 x %.4g FLOP/s) + learner %.4g s)", threads, w[ENV_W_PEAK], k[ENV_learner]);
+    AP_SAY(ret, "M-86", "the step", est->step_s, "s", "sum of the terms");
     ret->part = AP_TRACE_MEMORY;
-    SAY(ret, "M-88", "peak", est->peak_bytes, "B", "mem_base %.4g + mem_thread %.4g x %g threads + 16 B a parameter", k[ENV_mem_base], k[ENV_mem_thread], threads);
+    AP_SAY(ret, "M-88", "peak", est->peak_bytes, "B", "mem_base %.4g + mem_thread %.4g x %g threads + 16 B a parameter", k[ENV_mem_base], k[ENV_mem_thread], threads);
 }
 
 const ap_engine_ops ap_env_ops = {

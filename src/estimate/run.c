@@ -223,9 +223,6 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
         ret->energy_kwh = energy_kwh(context, step, ret->hours_p50, pue);
 }
 
-#define SAY(to, formula, name, value, unit, ...) \
-    ap_trace_line_add(to, &(ap_trace_line){AP_TRACE_RUN, formula, name, NULL, value, unit}, __VA_ARGS__)
-
 static void trace_constants(const ap_est_context *context, const double *k, ap_est_trace *trace)
 {
     const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "run");
@@ -246,22 +243,22 @@ void ap_run_trace(const ap_est_context *context, const ap_estimate *step, const 
     ap_work work;
     run_constants(context, k);
     (void)ap_case_work(job, &work);
-    SAY(trace, "M-77", "work", run->samples, "samples", "%s%s", how[work], run->batch_factor != 1 ? ", for this batch (M-97)" : "");
-    SAY(trace, "M-90", "steps", run->steps, "", "%.5g samples / %g a step", run->samples, step->samples_per_step);
-    SAY(trace, "M-90", "steps alone", run->steps * step->step_s / 3600, "h", "%.5g x %.4g s", run->steps, step->step_s);
+    AP_SAY(trace, "M-77", "work", run->samples, "samples", "%s%s", how[work], run->batch_factor != 1 ? ", for this batch (M-97)" : "");
+    AP_SAY(trace, "M-90", "steps", run->steps, "", "%.5g samples / %g a step", run->samples, step->samples_per_step);
+    AP_SAY(trace, "M-90", "steps alone", run->steps * step->step_s / 3600, "h", "%.5g x %.4g s", run->steps, step->step_s);
     if (!job->run_kind) {
         double nodes = fmax(1, job->chips / fmax(job->chips_per_node, 1));
         double checkpoint_s = k[RUN_checkpoint_bytes] * ap_or(job->model->params, 0) / (k[RUN_checkpoint_bytes_per_s] * nodes) * k[RUN_checkpoint_blocking];
         double every_s = 3600 * k[RUN_chip_hours_per_failure] / fmax(job->chips, 1);
-        SAY(trace, "M-91", "start-up", k[RUN_startup_s], "s", "startup_s of this kind of chip and domain");
-        SAY(trace, "M-92", "evaluation", 1 + k[RUN_evaluation_share], "", "1 + evaluation_share %.3g", k[RUN_evaluation_share]);
-        SAY(trace, "M-93", "a checkpoint", checkpoint_s, "s", "%.3g B x %.5g parameters / (%.3g B/s x %g nodes) x %.3g", k[RUN_checkpoint_bytes],
+        AP_SAY(trace, "M-91", "start-up", k[RUN_startup_s], "s", "startup_s of this kind of chip and domain");
+        AP_SAY(trace, "M-92", "evaluation", 1 + k[RUN_evaluation_share], "", "1 + evaluation_share %.3g", k[RUN_evaluation_share]);
+        AP_SAY(trace, "M-93", "a checkpoint", checkpoint_s, "s", "%.3g B x %.5g parameters / (%.3g B/s x %g nodes) x %.3g", k[RUN_checkpoint_bytes],
             ap_or(job->model->params, 0), k[RUN_checkpoint_bytes_per_s], nodes, k[RUN_checkpoint_blocking]);
-        SAY(trace, "M-94", "share of time that trains", ap_run_goodput(every_s, checkpoint_s, k[RUN_restart_s]), "", "a failure every %.4g h, a restart of %.4g s", every_s / 3600,
+        AP_SAY(trace, "M-94", "share of time that trains", ap_run_goodput(every_s, checkpoint_s, k[RUN_restart_s]), "", "a failure every %.4g h, a restart of %.4g s", every_s / 3600,
             k[RUN_restart_s]);
     }
-    SAY(trace, "M-90", "the run", run->hours_p50, "h", "steps x the engine's factor + its start, x evaluation / share that trains + start-up");
-    SAY(trace, "M-96", "energy", run->energy_kwh, "kWh", "%.4g h x %g chips x %.4g W x %.3g x (1 + host_power_share %.3g) / 1000, before PUE", run->hours_p50, job->chips,
+    AP_SAY(trace, "M-90", "the run", run->hours_p50, "h", "steps x the engine's factor + its start, x evaluation / share that trains + start-up");
+    AP_SAY(trace, "M-96", "energy", run->energy_kwh, "kWh", "%.4g h x %g chips x %.4g W x %.3g x (1 + host_power_share %.3g) / 1000, before PUE", run->hours_p50, job->chips,
         job->chip->tdp_w, k[RUN_chip_power_share], k[RUN_host_power_share]);
     trace_constants(context, k, trace);
 }

@@ -9,10 +9,11 @@
 
 const char *const ap_trace_part_names[] = {"work", "time", "memory", "run", NULL};
 
-#define NUDGE 0.01       /* how far a constant is moved to see what it moves */
-#define NO_EFFECT 2e-4   /* relative to the nudge: rounding */
+#define NUDGE     0.01 /* how far a constant is moved to see what it moves */
+#define NO_EFFECT 2e-4 /* relative to the nudge: rounding */
 
-/* -- for engines ------------------------------------------------------------------------------------------------------ */
+/* -- for engines ------------------------------------------------------------------------------------------------------
+ */
 
 void ap_trace_line_add(ap_est_trace *trace, const ap_trace_line *line, const char *format, ...)
 {
@@ -52,8 +53,8 @@ static const char *key_at(const ap_calib_keys *keys, const char *level)
     return NULL;
 }
 
-size_t ap_trace_const_add(ap_est_trace *trace, const char *engine, const ap_calib_const *from, const ap_calib_keys *keys,
-                          double value)
+size_t ap_trace_const_add(ap_est_trace *trace, const char *engine, const ap_calib_const *from,
+                          const ap_calib_keys *keys, double value)
 {
     ap_trace_const *made = AP_PUSH(trace->arena, trace->consts.items, trace->consts.count, trace->consts.capacity);
     *made = (ap_trace_const){.engine = engine, .from = from, .value = value};
@@ -72,7 +73,8 @@ size_t ap_trace_const_add(ap_est_trace *trace, const char *engine, const ap_cali
     return trace->consts.count - 1;
 }
 
-/* -- what a constant moves -------------------------------------------------------------------------------------------- */
+/* -- what a constant moves --------------------------------------------------------------------------------------------
+ */
 
 typedef struct outcome {
     ap_estimate est;
@@ -104,7 +106,8 @@ static const ap_term *same_term(const ap_term *terms, size_t count, const ap_ter
 static bool link_terms(ap_est_trace *trace, ap_trace_part part, const outcome *before, const outcome *after)
 {
     bool memory = part == AP_TRACE_MEMORY, any = false;
-    const ap_term *old = memory ? before->est.memory : before->est.terms, *new = memory ? after->est.memory : after->est.terms;
+    const ap_term *old = memory ? before->est.memory : before->est.terms,
+                  *new = memory ? after->est.memory : after->est.terms;
     size_t old_count = memory ? before->est.memory_count : before->est.term_count;
     size_t new_count = memory ? after->est.memory_count : after->est.term_count;
     for (size_t i = 0; i < old_count; i++) {
@@ -151,8 +154,10 @@ static void trace_constants(const ap_est_context *context, const ap_estimate *es
         copy->consts[i] = nudged(from, context->consts[i]);
         ops->prepare(copy);
         estimate_again(copy, &estimate->layout, after);
-        bool time = link_terms(trace, AP_TRACE_TIME, before, after), memory = link_terms(trace, AP_TRACE_MEMORY, before, after);
-        double step = effect(before->est.step_s, after->est.step_s), peak = effect(before->est.peak_bytes, after->est.peak_bytes);
+        bool time = link_terms(trace, AP_TRACE_TIME, before, after),
+             memory = link_terms(trace, AP_TRACE_MEMORY, before, after);
+        double step = effect(before->est.step_s, after->est.step_s),
+               peak = effect(before->est.peak_bytes, after->est.peak_bytes);
         double hours = effect(before->run.hours_p50, after->run.hours_p50);
         if (!time && !memory && step == 0 && peak == 0 && hours == 0)
             continue;
@@ -163,19 +168,22 @@ static void trace_constants(const ap_est_context *context, const ap_estimate *es
     }
 }
 
-/* -- bands ------------------------------------------------------------------------------------------------------------ */
+/* -- bands ------------------------------------------------------------------------------------------------------------
+ */
 
 static void trace_cells(const ap_est_context *context, ap_est_trace *trace)
 {
     static const char *const names[AP_Q_COUNT] = {"step", "memory", "run"};
-    const ap_calib_engine *engine = ap_calibration_engine(context->calibration, ap_engine_ops_of(context->engine)->name);
+    const ap_calib_engine *engine =
+        ap_calibration_engine(context->calibration, ap_engine_ops_of(context->engine)->name);
     bool known = context->job.layouts_given;
     for (int q = 0; q < AP_Q_COUNT; q++) {
         ap_trace_cell *cell = &trace->cells[q];
         *cell = (ap_trace_cell){.quantity = names[q], .low = -AP_CALIB_WIDEST, .high = AP_CALIB_WIDEST};
         ap_engine_cells *cells = AP_NEW(trace->arena, ap_engine_cells);
         if (ap_est_unsized(context)) {
-            *cell = (ap_trace_cell){names[q], "unsized", context->interval[q][1].low, context->interval[q][1].high, AP_UNKNOWN, AP_UNKNOWN};
+            *cell = (ap_trace_cell){names[q],   "unsized", context->interval[q][1].low, context->interval[q][1].high,
+                                    AP_UNKNOWN, AP_UNKNOWN};
             continue;
         }
         if (!engine)
@@ -191,7 +199,8 @@ static void trace_cells(const ap_est_context *context, ap_est_trace *trace)
     }
 }
 
-/* -- words ------------------------------------------------------------------------------------------------------------ */
+/* -- words ------------------------------------------------------------------------------------------------------------
+ */
 
 const char *ap_trace_why(const char *name)
 {

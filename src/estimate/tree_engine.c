@@ -320,39 +320,36 @@ static void cells(const ap_est_context *context, ap_quantity quantity, bool layo
     ap_cells_addf(ret, "l%d", library);
 }
 
-#define SAY(to, formula, name, value, unit, ...) \
-    ap_trace_line_add(to, &(ap_trace_line){AP_TRACE_WORK, formula, name, NULL, value, unit}, __VA_ARGS__)
-
 static void trace(const ap_est_context *context, const ap_estimate *est, ap_est_trace *ret)
 {
     const double *k = context->consts, *w = context->work;
     bool gpu = w[TREE_W_GPU] > 0.0, classic = w[TREE_W_CLASSIC] > 0.0;
     double rows = w[TREE_W_ROWS], features = w[TREE_W_FEATURES], levels = w[TREE_W_LEVELS];
     ret->part = AP_TRACE_WORK;
-    SAY(ret, classic ? "M-84" : "M-80", "cells of a pass", rows * features, "", "%g rows x %g features", rows, features);
-    SAY(ret, classic ? "M-84" : "M-80", "iterations of a run", w[TREE_W_TREES], "", "%s", w[TREE_W_TREES_UNKNOWN] > 0.0 ? "usual number" : "as said, or the model's");
+    AP_SAY(ret, classic ? "M-84" : "M-80", "cells of a pass", rows * features, "", "%g rows x %g features", rows, features);
+    AP_SAY(ret, classic ? "M-84" : "M-80", "iterations of a run", w[TREE_W_TREES], "", "%s", w[TREE_W_TREES_UNKNOWN] > 0.0 ? "usual number" : "as said, or the model's");
     ret->part = AP_TRACE_TIME;
     if (gpu)
-        SAY(ret, "M-81", "device", AP_UNKNOWN, "", "%g GB/s, gpu_speed %.4g x (GB/s / 600)^%.3g, %g chips", w[TREE_W_BW], k[TREE_gpu_speed], k[TREE_gpu_power], w[TREE_W_CHIPS]);
+        AP_SAY(ret, "M-81", "device", AP_UNKNOWN, "", "%g GB/s, gpu_speed %.4g x (GB/s / 600)^%.3g, %g chips", w[TREE_W_BW], k[TREE_gpu_speed], k[TREE_gpu_power], w[TREE_W_CHIPS]);
     else
-        SAY(ret, "M-81", "threads at work", w[TREE_W_THREADS], "", "%g cores, second_thread %.3g, saturation %.4g, clock %.3g of 2.5 GHz", w[TREE_W_CORES],
+        AP_SAY(ret, "M-81", "threads at work", w[TREE_W_THREADS], "", "%g cores, second_thread %.3g, saturation %.4g, clock %.3g of 2.5 GHz", w[TREE_W_CORES],
             k[TREE_second_thread], k[TREE_saturation], w[TREE_W_CLOCK]);
     if (classic)
-        SAY(ret, "M-84", "operations", k[TREE_work] * pow(rows, k[TREE_row_power]) * pow(features, k[TREE_feature_power]), "", "work %.4g x rows^%.3g x features^%.3g",
+        AP_SAY(ret, "M-84", "operations", k[TREE_work] * pow(rows, k[TREE_row_power]) * pow(features, k[TREE_feature_power]), "", "work %.4g x rows^%.3g x features^%.3g",
             k[TREE_work], k[TREE_row_power], k[TREE_feature_power]);
-    SAY(ret, classic ? "M-84" : "M-80", "histograms", w[TREE_W_HIST_S], "s", "0.5 x %.5g cells x %g levels x (1 + features / %.4g) / (rate %.4g x device)", rows * features,
+    AP_SAY(ret, classic ? "M-84" : "M-80", "histograms", w[TREE_W_HIST_S], "s", "0.5 x %.5g cells x %g levels x (1 + features / %.4g) / (rate %.4g x device)", rows * features,
         levels, k[TREE_wide_features], k[TREE_rate]);
-    SAY(ret, "M-82", "row partition", w[TREE_W_ROW_S], "s", "%g rows x %g levels / (row_rate %.4g x device)", rows, levels, k[TREE_row_rate]);
-    SAY(ret, "M-83", "split search and launches", w[TREE_W_SPLIT_S], "s", "overhead %.4g s x (%g nodes / 256)^%.3g x (1 + features / %.4g) + iteration %.4g s", k[TREE_overhead],
+    AP_SAY(ret, "M-82", "row partition", w[TREE_W_ROW_S], "s", "%g rows x %g levels / (row_rate %.4g x device)", rows, levels, k[TREE_row_rate]);
+    AP_SAY(ret, "M-83", "split search and launches", w[TREE_W_SPLIT_S], "s", "overhead %.4g s x (%g nodes / 256)^%.3g x (1 + features / %.4g) + iteration %.4g s", k[TREE_overhead],
         w[TREE_W_NODES], k[TREE_node_power], k[TREE_split_features], k[TREE_iteration]);
     if (!gpu)
-        SAY(ret, "M-83", "thread synchronisation", w[TREE_W_SYNC_S], "s", "sync %.4g s x %g threads^%.3g x nodes", k[TREE_sync], w[TREE_W_THREADS], k[TREE_sync_power]);
-    SAY(ret, "M-80", "the step (an iteration)", est->step_s, "s", "sum of the terms");
+        AP_SAY(ret, "M-83", "thread synchronisation", w[TREE_W_SYNC_S], "s", "sync %.4g s x %g threads^%.3g x nodes", k[TREE_sync], w[TREE_W_THREADS], k[TREE_sync_power]);
+    AP_SAY(ret, "M-80", "the step (an iteration)", est->step_s, "s", "sum of the terms");
     ret->part = AP_TRACE_MEMORY;
-    SAY(ret, "M-85", "peak", est->peak_bytes, "B", "program %.4g B and the table of %.5g cells; %.4g of %.5g B there", gpu ? 0.6e9 : k[TREE_mem_base], rows * features,
+    AP_SAY(ret, "M-85", "peak", est->peak_bytes, "B", "program %.4g B and the table of %.5g cells; %.4g of %.5g B there", gpu ? 0.6e9 : k[TREE_mem_base], rows * features,
         est->peak_bytes / est->capacity_bytes, est->capacity_bytes);
     ret->part = AP_TRACE_RUN;
-    SAY(ret, "M-90", "reading the table and start", k[TREE_startup] + k[TREE_data_startup] * rows * features, "s", "startup %.4g s + data_startup %.4g s x %.5g cells",
+    AP_SAY(ret, "M-90", "reading the table and start", k[TREE_startup] + k[TREE_data_startup] * rows * features, "s", "startup %.4g s + data_startup %.4g s x %.5g cells",
         k[TREE_startup], k[TREE_data_startup], rows * features);
 }
 

@@ -75,7 +75,7 @@ static void explain_batch(ap_doc *doc, const ap_job *job, const ap_plan *plan)
                      job->critical_batch, factor, job->batch_law);
 }
 
-static void add_explanation(ap_doc *doc, const ap_value *explained, const ap_result *result, const ap_search *search)
+void ap_view_explanation(ap_doc *doc, const ap_value *explained, const ap_result *result, const ap_search *search)
 {
     const ap_estimate *est = &result->plan->est;
     const ap_run_estimate *run = &result->plan->run;
@@ -109,7 +109,7 @@ static void add_breakdown(ap_doc *doc, const ap_value *value, const ap_result *r
     ap_doc_table(doc, ap_value_at(value, "terms"), COLUMNS(term_columns));
     ap_doc_table(doc, ap_value_at(value, "memory.items"), COLUMNS(memory_columns));
     if (explained)
-        add_explanation(doc, explained, result, search);
+        ap_view_explanation(doc, explained, result, search);
     ap_view_bill(doc, value, result, search->options->as_of);
     if (est->verdict == AP_DOES_NOT_FIT)
         ap_doc_paragraph(doc, "Does not fit: %.1f GiB needed, %.1f GiB there.", est->peak_bytes / 1073741824.0,

@@ -3,6 +3,8 @@
 
 #include "base/num.h"
 #include "base/units.h"
+#include "plan/explain.h"
+#include "view/trace.h"
 #include "view/view.h"
 
 static const ap_column columns[] = {
@@ -38,8 +40,8 @@ static const ap_column step_columns[] = {
      .format = AP_CELL_SECONDS, .priority = 1, .right = true},
     {.title = "Samples/s", .path = "samples_per_s", .format = AP_CELL_COUNT, .priority = 2, .right = true},
     {.title = "USD/h", .path = "price_usd_per_h", .format = AP_CELL_USD, .priority = 1, .right = true},
-    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
-    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 3, .right = true},
+    {.title = "Memory GiB", .path = "memory.peak_gib", .format = AP_CELL_AUTO, .priority = 5, .right = true},
+    {.title = "of", .path = "memory.capacity_gib", .format = AP_CELL_AUTO, .priority = 5, .right = true},
     {.title = "Layout", .path = "label.layout", .priority = 3, .flexible = true},
     {.title = "Bound by", .path = "bottleneck", .priority = 6},
     {.title = "Basis", .path = "estimate_basis", .priority = 4},
@@ -197,6 +199,21 @@ static void add_table(ap_doc *doc, const ap_search *search, const ap_value *rows
     table->empty = ""; /* what is missing is said below */
 }
 
+/* How the first came about: its bill, and every formula with its numbers. */
+static void explain_first(ap_doc *doc, ap_value *value, const ap_result *first, const ap_search *search)
+{
+    ap_view_bill(doc, value, first, search->options->as_of);
+    const ap_est_trace *trace = ap_plan_trace(search, first->plan);
+    if (!trace)
+        return;
+    ap_value *explained = ap_view_trace(doc->arena, trace, &first->plan->est, NULL);
+    ap_value_put(doc->arena, value, "explanation", explained);
+    ap_doc_heading(doc, ap_arena_printf(doc->arena, "How the estimate of %s came about", first->target));
+    ap_view_trace_shapes(doc, explained);
+    ap_view_trace_part(doc, explained, "Work", "work");
+    ap_view_explanation(doc, explained, first, search);
+}
+
 ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const ap_advice *advice, size_t advice_count,
                                const ap_view_options *options)
 {
@@ -221,7 +238,7 @@ ap_doc *ap_view_recommendation(ap_arena *arena, const ap_search *search, const a
         add_price_dates(doc, search, options->limit);
         const ap_result *first = &search->results[0];
         if (options->explain && results->as.list.count)
-            ap_view_bill(doc, results->as.list.items[0], first, search->options->as_of);
+            explain_first(doc, results->as.list.items[0], first, search);
         ap_view_findings(doc, (ap_findings_view){"Why the first", 1, MOST_NOTES}, &first->reasons);
         ap_view_findings(doc, (ap_findings_view){"Good to know about it", 0, MOST_NOTES}, &first->reasons);
         ap_view_findings(doc, (ap_findings_view){"Beware", -1, MOST_NOTES}, &first->warnings);

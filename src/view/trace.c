@@ -7,10 +7,11 @@
 #include "base/num.h"
 #include "view/put.h"
 
-#define GIB 1073741824.0
+#define GIB         1073741824.0
 #define MOST_MOVERS 6 /* constants named beside a term; all are listed below */
 
-/* -- values ----------------------------------------------------------------------------------------------------------- */
+/* -- values -----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *with_unit(ap_arena *arena, double value, const char *unit)
 {
@@ -129,7 +130,8 @@ static ap_value *constants_value(ap_arena *arena, const ap_est_trace *trace, con
 }
 
 /* Constants that move a term, strongest first. */
-static ap_value *movers(ap_arena *arena, const ap_est_trace *trace, ap_trace_part part, const ap_term *term, const char **ret_text)
+static ap_value *movers(ap_arena *arena, const ap_est_trace *trace, ap_trace_part part, const ap_term *term,
+                        const char **ret_text)
 {
     ap_value *list = ap_value_list(arena);
     ap_sbuf text;
@@ -140,7 +142,8 @@ static ap_value *movers(ap_arena *arena, const ap_est_trace *trace, ap_trace_par
         for (size_t i = 0; i < trace->links.count; i++) {
             const ap_trace_link *l = &trace->links.items[i];
             bool same = l->part == part && ap_streq(l->formula, term->formula) && ap_streq(l->name, term->name);
-            bool after = !last || fabs(l->effect) < fabs(last->effect) || (fabs(l->effect) == fabs(last->effect) && l > last);
+            bool after =
+                !last || fabs(l->effect) < fabs(last->effect) || (fabs(l->effect) == fabs(last->effect) && l > last);
             if (same && after && (!best || fabs(l->effect) > fabs(best->effect)))
                 best = l;
         }
@@ -159,8 +162,8 @@ static ap_value *movers(ap_arena *arena, const ap_est_trace *trace, ap_trace_par
     return list;
 }
 
-static void push_terms(ap_arena *arena, const ap_est_trace *trace, ap_value *list, ap_trace_part part, const ap_term *terms, size_t count,
-                       const char *formula)
+static void push_terms(ap_arena *arena, const ap_est_trace *trace, ap_value *list, ap_trace_part part,
+                       const ap_term *terms, size_t count, const char *formula)
 {
     for (size_t i = 0; i < count; i++) {
         if (!about(terms[i].formula, formula))
@@ -235,7 +238,8 @@ ap_value *ap_view_trace(ap_arena *arena, const ap_est_trace *trace, const ap_est
     return map;
 }
 
-/* -- blocks ----------------------------------------------------------------------------------------------------------- */
+/* -- blocks -----------------------------------------------------------------------------------------------------------
+ */
 
 static const ap_column product_columns[] = {
     {.title = "Matrix product", .path = "name", .priority = 1, .flexible = true},
@@ -299,8 +303,9 @@ void ap_view_trace_part(ap_doc *doc, const ap_value *value, const char *title, c
         const char *shown = text_at(line, "shown");
         if (part && !ap_streq(text_at(line, "part"), part))
             continue;
-        push_text(doc, bullets, ap_arena_printf(doc->arena, "%s %s%s%s: %s", text_at(line, "formula"), text_at(line, "name"), shown ? " = " : "",
-                                                shown ? shown : "", text_at(line, "numbers")));
+        push_text(doc, bullets,
+                  ap_arena_printf(doc->arena, "%s %s%s%s: %s", text_at(line, "formula"), text_at(line, "name"),
+                                  shown ? " = " : "", shown ? shown : "", text_at(line, "numbers")));
     }
     if (bullets->as.list.count) {
         ap_doc_heading(doc, title);
@@ -311,7 +316,9 @@ void ap_view_trace_part(ap_doc *doc, const ap_value *value, const char *title, c
         const ap_value *term = terms->as.list.items[i];
         const char *by = text_at(term, "moved_by");
         if (by && *by && (!part || ap_streq(text_at(term, "part"), part)))
-            push_text(doc, moves, ap_arena_printf(doc->arena, "%s %s = %s: %s", text_at(term, "formula"), text_at(term, "name"), text_at(term, "shown"), by));
+            push_text(doc, moves,
+                      ap_arena_printf(doc->arena, "%s %s = %s: %s", text_at(term, "formula"), text_at(term, "name"),
+                                      text_at(term, "shown"), by));
     }
     if (moves->as.list.count) {
         ap_doc_paragraph(doc, "What one per cent more of a constant does to each, in per cent:");
@@ -335,7 +342,8 @@ void ap_view_trace_constants(ap_doc *doc, const ap_value *value)
         ap_sbuf text;
         ap_sbuf_init(&text, doc->arena);
         const char *formula = text_at(c, "formula");
-        ap_sbuf_printf(&text, "%s (%s): %s. ", text_at(c, "id"), formula ? formula : "no formula of its own", text_at(c, "how"));
+        ap_sbuf_printf(&text, "%s (%s): %s. ", text_at(c, "id"), formula ? formula : "no formula of its own",
+                       text_at(c, "how"));
         if (about_it)
             ap_sbuf_printf(&text, "%s%s ", about_it, *about_it && about_it[strlen(about_it) - 1] == '.' ? "" : ".");
         ap_sbuf_add(&text, text_at(c, "basis"));
@@ -350,8 +358,11 @@ void ap_view_trace_constants(ap_doc *doc, const ap_value *value)
     ap_doc_heading(doc, "Constants used");
     double rows = number_at(value, "fitted_rows"), own = number_at(value, "own_factor");
     if (rows > 0)
-        ap_doc_paragraph(doc, "Those of this kind of model were fitted together on %.0f rows of %.0f sources (%s); a deviation that is named comes on top.", rows,
-                         number_at(value, "fitted_sources"), text_at(value, "fitted_on") ? text_at(value, "fitted_on") : "measurements");
+        ap_doc_paragraph(doc,
+                         "Those of this kind of model were fitted together on %.0f rows of %.0f sources (%s); a "
+                         "deviation that is named comes on top.",
+                         rows, number_at(value, "fitted_sources"),
+                         text_at(value, "fitted_on") ? text_at(value, "fitted_on") : "measurements");
     if (ap_known(own))
         ap_doc_paragraph(doc, "Your own calibration has measured exactly this job: every term is times %.4g.", own);
     ap_doc_bullets(doc, bullets);

@@ -1,4 +1,5 @@
-/* An estimate explained: shapes, formulas with numbers, constants and their sources, bands (estimate --explain, explain ID). */
+/* An estimate explained: shapes, formulas with numbers, constants and their sources, bands (estimate --explain, explain
+ * ID). */
 #ifndef AP_VIEW_TRACE_H
 #define AP_VIEW_TRACE_H
 
@@ -14,5 +15,7 @@ void ap_view_trace_shapes(ap_doc *doc, const ap_value *value);
 void ap_view_trace_part(ap_doc *doc, const ap_value *value, const char *title, const char *part);
 void ap_view_trace_bands(ap_doc *doc, const ap_value *value);
 void ap_view_trace_constants(ap_doc *doc, const ap_value *value);
+/* From the time of a step to the bands, of a result. */
+void ap_view_explanation(ap_doc *doc, const ap_value *value, const ap_result *result, const ap_search *search);
 
 #endif

@@ -110,7 +110,8 @@ static void products_have_the_shapes_of_the_shards(void **state)
     assert_near(up->flop, 2.0 * 2048 * 6144 * 12288, 1e-9);
 }
 
-/* What is listed is what the engine adds up: forward products of a layer, x 3 passes x slowdown x layers x micro-batches. */
+/* What is listed is what the engine adds up: forward products of a layer, x 3 passes x slowdown x layers x
+ * micro-batches. */
 static void products_add_up_to_the_term(void **state)
 {
     const explained *e = explain_gpt3(*state);
@@ -209,7 +210,10 @@ static void every_engine_explains_itself(void **state)
     const fixture *f = *state;
     static const struct {
         const char *model, *chip;
-    } jobs[] = {{"resnet50", "h100-sxm5-80gb"}, {"xgboost", "xeon-8480plus"}, {"dlrm-dcnv2", "a100-sxm4-80gb"}, {"bert-large", "v100-sxm2-32gb"}};
+    } jobs[] = {{"resnet50", "h100-sxm5-80gb"},
+                {"xgboost", "xeon-8480plus"},
+                {"dlrm-dcnv2", "a100-sxm4-80gb"},
+                {"bert-large", "v100-sxm2-32gb"}};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         ap_case job = job_of(f, jobs[i].model, jobs[i].chip, 1);
         job.precision = AP_PREC_FP32;
@@ -220,7 +224,8 @@ static void every_engine_explains_itself(void **state)
         assert_true(e->trace->consts.count > 3);
         bool peak = false;
         for (size_t k = 0; k < e->trace->lines.count; k++)
-            peak = peak || (strcmp(e->trace->lines.items[k].name, "peak") == 0 && e->trace->lines.items[k].value == e->estimate.peak_bytes);
+            peak = peak || (strcmp(e->trace->lines.items[k].name, "peak") == 0 &&
+                            e->trace->lines.items[k].value == e->estimate.peak_bytes);
         assert_true(peak);
     }
 }
@@ -229,7 +234,8 @@ static void every_engine_explains_itself(void **state)
 static void assumptions_have_reasons(void **state)
 {
     (void)state;
-    static const char *const names[] = {"sequence_length", "sharding", "tensor_parallel", "micro_batch", "recompute", "global_batch", "optimizer", "threads"};
+    static const char *const names[] = {"sequence_length", "sharding",     "tensor_parallel", "micro_batch",
+                                        "recompute",       "global_batch", "optimizer",       "threads"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_non_null(ap_trace_why(names[i]));
     assert_null(ap_trace_why("nothing"));
