@@ -249,6 +249,7 @@ typedef struct ap_catalog {
     AP_LIST(ap_model) models;
     AP_LIST(ap_dataset) datasets;
     AP_LIST(ap_recipe) recipes;
+    size_t own_recipes; /* the last so many are a user's: they go before the others of their model and data */
     AP_LIST(ap_rig) rigs;
     AP_LIST(ap_image) images;
     AP_LIST(ap_stack) stacks;

@@ -97,11 +97,19 @@ const ap_recipe *ap_catalog_find_recipe(const ap_catalog *catalog, const char *m
     if (!model)
         return NULL;
     uint8_t rank = dataset ? 2 : 3;
-    for (ap_cursor c = ap_cursor_at(catalog, AP_KIND_RECIPES, model, dataset ? dataset : ""); ap_cursor_next(&c);)
-        if (c.entry->rank == rank && ap_same_nocase(c.entry->scope, model) &&
-            (!dataset || ap_same_nocase(c.entry->key, dataset)))
-            return ap_access_item(catalog, AP_KIND_RECIPES, c.entry->item);
-    return NULL;
+    const ap_recipe *first = NULL;
+    for (ap_cursor c = ap_cursor_at(catalog, AP_KIND_RECIPES, model, dataset ? dataset : ""); ap_cursor_next(&c);) {
+        if (c.entry->rank != rank || !ap_same_nocase(c.entry->scope, model) ||
+            (dataset && !ap_same_nocase(c.entry->key, dataset)))
+            continue;
+        const ap_recipe *recipe = ap_access_item(catalog, AP_KIND_RECIPES, c.entry->item);
+        /* Where no data were named, a user's recipe for data of their own is no reason to plan with those. */
+        if (c.entry->item + catalog->own_recipes >= catalog->recipes.count && (dataset || !recipe->dataset))
+            return recipe;
+        if (!first)
+            first = recipe;
+    }
+    return first;
 }
 
 const void *ap_catalog_find_any(const ap_catalog *catalog, const char *kind, const char *name)

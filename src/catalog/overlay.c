@@ -241,6 +241,7 @@ bool ap_overlay_batch(ap_catalog *catalog, const ap_batch *batch, ap_diags *diag
     if (diags->errors > errors_before)
         return false;
     fresh.prices_as_of = ap_prices_newest(&fresh);
+    fresh.own_recipes += fresh.recipes.count - catalog->recipes.count;
     *catalog = fresh;
     return true;
 }

@@ -23,12 +23,18 @@ static void add_percent(ap_sbuf *out, double fraction)
     ap_sbuf_add(out, " %");
 }
 
-/* The number as its format wants it. For a bound of a range, `like` is the middle, and two digits are enough. */
-static void add_number(ap_sbuf *out, double value, ap_cell_format format, const double *like)
+/* For a bound of a range: its middle, and how many digits are enough. */
+typedef struct bound_style {
+    double middle;
+    int digits;
+} bound_style;
+
+/* The number as its format wants it. */
+static void add_number(ap_sbuf *out, double value, ap_cell_format format, const bound_style *like)
 {
     char raw[32];
-    int digits = like ? 2 : 3;
-    double reference = like ? *like : value;
+    int digits = like ? like->digits : 3;
+    double reference = like ? like->middle : value;
     switch (format) {
     case AP_CELL_INTEGER:
         ap_human_grouped(out, value, 0, 10000); /* years and small counts stay plain */
@@ -130,13 +136,39 @@ static double number_of(const ap_value *value)
     return value->kind == AP_V_INT ? (double)value->as.integer : value->as.number;
 }
 
-/* A bound of a range, without the unit that its middle has said already. */
-static const char *bound_text(ap_arena *arena, double bound, double middle, ap_cell_format format)
+typedef struct middle_text {
+    double value;
+    const char *text;
+} middle_text;
+
+/* What a text shows, without commas and unit; NaN when that is no number. */
+static double shown(const char *text)
 {
-    ap_sbuf out;
-    ap_sbuf_init(&out, arena);
-    add_number(&out, bound, format, &middle);
-    return ap_arena_strndup(arena, out.text, strcspn(out.text, " "));
+    char plain[40];
+    size_t len = 0;
+    for (; *text && *text != ' ' && len + 1 < sizeof plain; text++)
+        if (*text != ',')
+            plain[len++] = *text;
+    plain[len] = '\0';
+    double value;
+    return ap_num_parse(plain, &value) ? value : AP_UNKNOWN;
+}
+
+/* A bound of a range, without the unit that its middle has said already; with more digits than its two where rounding
+ * would carry it to the other side of the middle. */
+static const char *bound_text(ap_arena *arena, double bound, const middle_text *middle, ap_cell_format format)
+{
+    const char *text = "";
+    for (int digits = 2; digits <= 6; digits++) {
+        ap_sbuf out;
+        ap_sbuf_init(&out, arena);
+        add_number(&out, bound, format, &(bound_style){middle->value, digits});
+        text = ap_arena_strndup(arena, out.text, strcspn(out.text, " "));
+        double there = shown(middle->text), here = shown(text);
+        if (!(bound <= middle->value && here > there) && !(bound >= middle->value && here < there))
+            break;
+    }
+    return text;
 }
 
 const char *ap_cell_text(ap_arena *arena, const ap_value *row, const ap_column *column)
@@ -153,8 +185,9 @@ const char *ap_cell_text(ap_arena *arena, const ap_value *row, const ap_column *
     add_number(&out, middle, plain ? AP_CELL_PLAIN : column->format, NULL);
     if (!ap_cell_is_number(low) || !ap_cell_is_number(high))
         return out.text;
-    const char *from = bound_text(arena, number_of(low) * scale, middle, column->format);
-    const char *to = bound_text(arena, number_of(high) * scale, middle, column->format);
+    middle_text center = {middle, ap_arena_strndup(arena, out.text, out.len)};
+    const char *from = bound_text(arena, number_of(low) * scale, &center, column->format);
+    const char *to = bound_text(arena, number_of(high) * scale, &center, column->format);
     if (strcmp(from, to) != 0)
         ap_sbuf_printf(&out, " (%s" RANGE_DASH "%s)", from, to);
     return out.text;

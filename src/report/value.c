@@ -1,8 +1,10 @@
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "report/doc.h"
 
 static ap_value *new_value(ap_arena *arena, ap_value_kind kind, size_t payload)
@@ -31,13 +33,24 @@ ap_value *ap_value_int(ap_arena *arena, int64_t value)
     return made;
 }
 
+/* A sixteenth digit only tells how a sum was rounded: 41000, not 41000.00000000003. */
+static double without_noise(double value)
+{
+    char text[40];
+    if (value == trunc(value))
+        return value;
+    (void)snprintf(text, sizeof text, "%.14e", value);
+    double clean;
+    return ap_num_parse(text, &clean) ? clean : value;
+}
+
 /* An infinity is a fault of ours that JSON cannot say; it becomes unknown rather than a wrong number. */
 ap_value *ap_value_num(ap_arena *arena, double value)
 {
     if (!isfinite(value))
         return ap_value_null(arena);
     ap_value *made = new_value(arena, AP_V_NUM, sizeof value);
-    made->as.number = value;
+    made->as.number = without_noise(value);
     return made;
 }
 

@@ -131,7 +131,7 @@ static bool is_of_family(const ap_job *job, const ap_catalog *catalog, const ap_
  * batches, which is what every one of them is known to bear. */
 static bool take_law_of_data(ap_job *job, const ap_catalog *catalog, bool same_family)
 {
-    double log_sum = 0, largest = AP_UNKNOWN;
+    double log_sum = 0, largest = AP_UNKNOWN, only = AP_UNKNOWN;
     size_t count = 0;
     for (size_t i = 0; i < catalog->recipes.count; i++) {
         const ap_recipe *recipe = &catalog->recipes.items[i];
@@ -140,14 +140,15 @@ static bool take_law_of_data(ap_job *job, const ap_catalog *catalog, bool same_f
         if (same_family && !is_of_family(job, catalog, recipe))
             continue;
         double scale = length_scale(job, recipe);
-        log_sum += log(recipe->critical_batch * scale);
+        only = recipe->critical_batch * scale;
+        log_sum += log(only);
         if (ap_known(recipe->largest_batch))
             largest = fmin(ap_or(largest, HUGE_VAL), recipe->largest_batch * scale);
         count++;
     }
     if (count == 0)
         return false;
-    job->critical_batch = exp(log_sum / (double)count);
+    job->critical_batch = count == 1 ? only : exp(log_sum / (double)count);
     job->largest_batch = largest;
     job->batch_law = job->dataset->id;
     if (job->global_batch < job->target_batch) /* what a smaller batch saves is not taken from another model */
@@ -158,8 +159,9 @@ static bool take_law_of_data(ap_job *job, const ap_catalog *catalog, bool same_f
 static void find_batch_law(ap_job *job, const ap_catalog *catalog)
 {
     const char *dataset = job->dataset ? job->dataset->id : job->recipe ? job->recipe->dataset : NULL;
+    bool own = job->recipe && ap_known(job->recipe->critical_batch) && ap_streq(job->recipe->dataset, dataset);
     for (size_t i = 0; dataset && i < catalog->recipes.count; i++) {
-        const ap_recipe *recipe = &catalog->recipes.items[i];
+        const ap_recipe *recipe = own ? job->recipe : &catalog->recipes.items[i]; /* the one that is followed goes before others */
         if (!ap_known(recipe->critical_batch) || !ap_streq(recipe->model, job->model.id) || !ap_streq(recipe->dataset, dataset))
             continue;
         job->critical_batch = recipe->critical_batch * length_scale(job, recipe);

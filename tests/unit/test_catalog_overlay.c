@@ -166,12 +166,28 @@ static void builtin_is_the_data_directory(void **state)
     assert_memory_equal(a.text, b.text, a.len);
 }
 
+/* A user's recipe has an id of its own and still goes before the shipped one of its model and data. */
+static void a_users_recipe_goes_first(void **state)
+{
+    fixture *f = F(state);
+    ap_catalog *catalog = ap_catalog_builtin(f->arena);
+    const ap_recipe *shipped = ap_catalog_find_recipe(catalog, "resnet50", "imagenet-1k");
+    assert_non_null(shipped);
+    const char *shipped_id = shipped->id, *usual_id = ap_catalog_find_recipe(catalog, "resnet50", NULL)->id;
+    assert_int_equal(ap_catalog_overlay(catalog, "tests/fixtures/catalog-overlay/own-recipe.yaml", &f->diags), AP_OK);
+    assert_string_not_equal(shipped_id, "my-resnet");
+    assert_string_equal(ap_catalog_find_recipe(catalog, "resnet50", "imagenet-1k")->id, "my-resnet");
+    assert_string_equal(ap_catalog_find_recipe(catalog, "resnet50", NULL)->id, usual_id); /* no data were named */
+    assert_int_equal(ap_catalog_overlay(catalog, "tests/fixtures/catalog-overlay/good.yaml", &f->diags), AP_OK);
+    assert_string_equal(ap_catalog_find_recipe(catalog, "resnet50", "imagenet-1k")->id, "my-resnet");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
     const struct CMUnitTest tests[] = {
         T(known_record_keeps_what_is_not_given), T(replaced_field_names_the_user_as_its_source),
-        T(prices_are_laid_by_region), T(new_records_are_found), T(overlay_twice_is_overlay_once),
+        T(prices_are_laid_by_region), T(new_records_are_found), T(a_users_recipe_goes_first), T(overlay_twice_is_overlay_once),
         T(settings_files_are_passed_over), T(image_gives_back_the_same_catalog), T(damaged_image_is_refused),
         T(sections_by_name), T(builtin_is_the_data_directory),
     };

@@ -213,6 +213,26 @@ static void ranges_share_one_unit(void **state)
     assert_string_equal(range(*state, 1, AP_UNKNOWN, 3, AP_CELL_USD), "–");
 }
 
+/* 2,050 to two digits is 2,100, above a middle of 2,098: a bound takes the digits that keep it on its side. */
+static void bounds_stay_on_their_side_of_the_middle(void **state)
+{
+    assert_string_equal(range(*state, 2052, 2098, 3600, AP_CELL_USD), "2,098.00 (2,052–3,600)");
+    assert_string_equal(range(*state, 1500, 2149, 2149.4, AP_CELL_USD), "2,149.00 (1,500–2,149)");
+    assert_string_equal(range(*state, 1.46, 1.498, 1.6, AP_CELL_SECONDS), "1.50 s (1.5–1.6)");
+}
+
+/* 41,000 by way of its logarithm is 41000.00000000003: the sixteenth digit is no figure. */
+static void noise_of_the_last_digit_is_not_printed(void **state)
+{
+    ap_value *row = ap_value_map(*state);
+    ap_value_put(*state, row, "a", ap_value_num(*state, 41000.00000000003));
+    ap_value_put(*state, row, "b", ap_value_num(*state, 0.1 + 0.2));
+    ap_value_put(*state, row, "c", ap_value_num(*state, 9007199254740991.0));
+    assert_same(ap_value_at(row, "a")->as.number, 41000);
+    assert_same(ap_value_at(row, "b")->as.number, 0.3);
+    assert_same(ap_value_at(row, "c")->as.number, 9007199254740991.0);
+}
+
 static void sorting_is_stable_and_unknown_is_last(void **state)
 {
     ap_arena *arena = *state;
@@ -323,7 +343,7 @@ int main(void)
         arena_test(json_is_whole_and_null_is_null),
         arena_test(markup_is_escaped),
         arena_test(cells_read_well),
-        arena_test(ranges_share_one_unit),
+        arena_test(ranges_share_one_unit), arena_test(bounds_stay_on_their_side_of_the_middle), arena_test(noise_of_the_last_digit_is_not_printed),
         arena_test(sorting_is_stable_and_unknown_is_last),
         arena_test(currencies_are_for_people),
         arena_test(findings_for_github_are_escaped),
