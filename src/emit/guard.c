@@ -214,8 +214,8 @@ static void put_batch(ap_emit_plan *p)
     const ap_plan *plan = p->result->plan;
     double factor = plan->run.batch_factor;
     if (plan->batch_raised)
-        ap_emit_header(p, "batch      %.0f samples a step, the recipe has %.0f: raise the learning rate with it, with a longer warm-up [AP3018]",
-                       plan->global_batch, p->request->search->job->global_batch);
+        ap_emit_header(p, "batch      %.0f samples a step, the recipe has %.0f: raise the learning rate with it, with a longer warm-up [%s]",
+                       plan->global_batch, p->request->search->job->global_batch, factor > 1 ? "AP3018" : "AP3030");
     if (fabs(factor - 1) > 0.005)
         ap_emit_header(p, "amount     %.3g times the published schedule: what the target takes with %.0f samples a step (M-97)", factor,
                        plan->global_batch);

@@ -170,7 +170,7 @@ static bool has_own_figures(const ap_est_context *context)
 static double units_of_profile(const ap_est_context *context)
 {
     const ap_case *job = &context->job;
-    double global = ap_or(job->target_batch, job->global_batch); /* a plan's larger batch is counted as its recipe counts */
+    double global = ap_or(job->counted_batch, job->global_batch);
     double batch = global / fmax(job->chips, 1.0), units = context->consts[DL_profile_units];
     if (ap_starts_with(job->model->id, "transformer-xl"))
         return ap_or(job->seq_len, units);

@@ -28,7 +28,7 @@ void ap_case_clear(ap_case *job)
         &job->leaves,            &job->date,                &job->chips,             &job->chips_per_node,
         &job->threads,           &job->nic_bytes_per_s,     &job->intra_bytes_per_s, &job->domain_chips,
         &job->host_vcpus,        &job->host_memory_bytes,   &job->usd_per_chip_h,    &job->sample_bytes,
-        &job->target_batch,      &job->critical_batch,
+        &job->target_batch,      &job->critical_batch, &job->counted_batch,
     };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         *unknown[i] = AP_UNKNOWN;

@@ -36,6 +36,7 @@ typedef struct ap_case {
     double global_batch;        /* samples (sequences) per optimizer step, NaN */
     double samples_total, tokens_total, samples_per_epoch, epochs; /* the run, NaN */
     double target_batch, critical_batch; /* the totals reach a target with the first; M-97 says what another batch takes. NaN: fixed */
+    double counted_batch; /* batch whose size tells what batches count, samples or tokens, where a plan tries others; NaN: global_batch */
     const char *dataset;
     const ap_dataset *dataset_info; /* catalog's, or NULL */
     const ap_recipe *recipe;        /* the model's published recipe on that data set, or NULL */

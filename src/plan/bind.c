@@ -173,6 +173,7 @@ static void bind_job(const ap_job *job, ap_case *ret)
     ret->input = w->input;
     ret->seq_len = job->seq_len;
     ret->global_batch = job->global_batch;
+    ret->counted_batch = job->recipe ? ap_or(job->recipe->global_batch, job->global_batch) : job->global_batch;
     ret->samples_total = job->samples;
     ret->tokens_total = job->tokens;
     ret->samples_per_epoch = job->samples_per_epoch;

@@ -1,5 +1,6 @@
 """Writes many recipes and reads them back. usage: recipes.py PROGRAM"""
 import json
+import math
 import os
 import re
 import shutil
@@ -236,6 +237,15 @@ def content():
     text = run("emit", "docker", *QLORA, "--on", "rtx-3090:1").stdout
     for part in ("--gpus", "--shm-size", "timeout --signal=TERM", "nvcr.io/nvidia/pytorch"):
         result(part in text, f"docker says {part}", "missing")
+    schedule = ["--model", "resnet50", "--dataset", "imagenet-1k", "--on", "h100-sxm5-80gb:72"]
+    text = run("emit", "slurm", *schedule).stdout
+    batch = re.search(r"batch +(\d+) samples a step, the recipe has 256: raise the learning rate", text)
+    result(batch is not None, "a larger batch says what it asks for", "missing")
+    # M-97: critical batch 41,000, 90 epochs with 256 a step; scripts run whole epochs
+    wanted = math.ceil(90 * (41000 + int(batch.group(1))) / 41256) if batch else None
+    result(f"--epochs {wanted} " in text, f"{wanted} whole epochs", "missing")
+    text = run("emit", "deepspeed", *schedule).stdout
+    result(batch is not None and f'"train_batch_size": {batch.group(1)},' in text, "deepspeed runs that batch", "another")
     first, second = (run("emit", "slurm", *LLM, "--on", "gcp/a3-highgpu-8g:2").stdout for _ in range(2))
     result(first == second, "same input, same bytes")
 

@@ -45,6 +45,7 @@ static const bad_case cases[] = {
     {"recipe-unknown-model", 2, 5, 720, 1},
     {"recipe-unknown-dataset", 2, 5, 720, 1},
     {"name-both", 2, 5, 725, 1},
+    {"recipe-largest", 2, 5, 735, 1},
     {"name-unknown-chip", 2, 5, 720, 1},
     {"alias-taken", 2, 5, 728, 1},
     {"rig-unknown-cpu", 2, 5, 720, 1},

@@ -379,6 +379,20 @@ static void test_no_batch_above_the_largest_known_is_taken(void **state)
     done(p);
 }
 
+/* A batch is counted as its recipe counts (sentences), however large: with 16,384 the work of a sentence is that with 1,024,
+ * so a step of 16 times the samples takes at most 16 times as long, and not a fraction of it. */
+static void test_a_larger_batch_is_counted_like_the_recipes(void **state)
+{
+    (void)state;
+    planned *small = plan("model: gnmt\nglobal_batch: 1024\n" ON_NOTHING, AP_GROUP_INSTANCE);
+    planned *large = plan("model: gnmt\nglobal_batch: 16384\n" ON_NOTHING, AP_GROUP_INSTANCE);
+    const ap_estimate *a = &on_cards(small, 2)->est, *b = &on_cards(large, 2)->est;
+    assert_near(b->flop_per_step, 16 * a->flop_per_step, 1e-9);
+    assert_true(b->step_s > 8 * a->step_s && b->step_s <= 16 * a->step_s);
+    done(small);
+    done(large);
+}
+
 static bool advised(planned *p, const char *id)
 {
     const ap_advice *advice;
@@ -544,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_many_chips_take_a_larger_batch_and_pay_for_it),
         cmocka_unit_test(test_the_batch_taken_is_the_fastest),
         cmocka_unit_test(test_more_memory_is_never_worse),
+        cmocka_unit_test(test_a_larger_batch_is_counted_like_the_recipes),
         cmocka_unit_test(test_the_batch_that_counts_is_the_one_that_runs),
         cmocka_unit_test(test_no_batch_above_the_largest_known_is_taken),
         cmocka_unit_test(test_given_epochs_do_not_fix_the_batch),
