@@ -8,8 +8,8 @@ static const char *const tasks[] = {"train", "pretrain", "finetune", "lora", "ql
 
 static void complain(int kind, const void *record, ap_said said, const char *hint, ap_diags *diags)
 {
-    ap_diag_add(diags, AP_ERROR, 731, ap_access_pos(kind, record), "%s '%s': %s '%s' is none",
-                ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), said.field, said.word)
+    ap_diag_add(diags, AP_ERROR, 731, ap_access_pos(kind, record), "%s '%s': '%s' is no %s",
+                ap_accesses[kind].singular, ap_access_label(kind, record, diags->arena), said.word, said.field)
         ->hint = hint;
 }
 
