@@ -71,7 +71,7 @@ double ap_predict_metric(const ap_est_context *context, const ap_estimate *estim
         break;
     case AP_METRIC_PEAK_MEM_GIB:
         /* A run that was measured did fit: what the allocator leaves free of a full card is a few per cent. */
-        value = fmin(estimate->peak_bytes, FULL_CARD * ap_or(estimate->capacity_bytes, INFINITY)) / GIB;
+        value = fmin(estimate->peak_bytes, FULL_CARD * ap_or(estimate->capacity_bytes, HUGE_VAL)) / GIB;
         break;
     default:
         value = run_metric(context, estimate, measure->metric);
