@@ -281,17 +281,31 @@ static double stage_times(const scope *x, double per_layer, double head, double 
     return fmax(middle * per_layer, last * per_layer + head);
 }
 
+static scope scope_of(const ap_llm_facts *f, const double *k, const ap_llm_plan *p)
+{
+    return (scope){.f = f,
+                   .k = k,
+                   .p = p,
+                   .tokens = p->micro * f->seq / p->cp,
+                   .main = {f->gemm_rate, f->half},
+                   .wide = {f->gemm_rate16, f->half16}};
+}
+
+static layer layer_of(const scope *x)
+{
+    layer l = {0};
+    l.gemm = layer_products(x);
+    l.attention = layer_attention(x);
+    layer_traffic(x, &l);
+    layer_comm(x, &l);
+    return l;
+}
+
 void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_time *r)
 {
     memset(r, 0, sizeof *r);
-    scope x = {.f = f, .k = k, .p = p, .tokens = p->micro * f->seq / p->cp};
-    x.main = (gemm_rate){f->gemm_rate, f->half};
-    x.wide = (gemm_rate){f->gemm_rate16, f->half16};
-    layer l = {0};
-    l.gemm = layer_products(&x);
-    l.attention = layer_attention(&x);
-    layer_traffic(&x, &l);
-    layer_comm(&x, &l);
+    scope x = scope_of(f, k, p);
+    layer l = layer_of(&x);
     passes y = layer_passes(&x, &l);
     double layers = f->s.layers / p->pp;
     double per = either(y.forward, y.gather) + either(y.backward + y.recompute, y.gather + y.scatter);
@@ -324,14 +338,8 @@ void ap_llm_step_time(const ap_llm_facts *f, const double *k, const ap_llm_plan 
 /* What of a step a person can check layer by layer. */
 void ap_llm_layer(const ap_llm_facts *f, const double *k, const ap_llm_plan *p, ap_llm_layer_time *r)
 {
-    scope x = {.f = f, .k = k, .p = p, .tokens = p->micro * f->seq / p->cp};
-    x.main = (gemm_rate){f->gemm_rate, f->half};
-    x.wide = (gemm_rate){f->gemm_rate16, f->half16};
-    layer l = {0};
-    l.gemm = layer_products(&x);
-    l.attention = layer_attention(&x);
-    layer_traffic(&x, &l);
-    layer_comm(&x, &l);
+    scope x = scope_of(f, k, p);
+    layer l = layer_of(&x);
     passes y = layer_passes(&x, &l);
     *r = (ap_llm_layer_time){l.gemm,     l.attention, l.elementwise, l.dequant, l.adapters,  l.tp,         l.cp,     l.ep,
                              y.forward,  y.backward,  y.recompute,   y.gather,  y.scatter,   head_time(&x), x.tokens,
