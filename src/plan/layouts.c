@@ -43,6 +43,17 @@ static double hurdle(const ap_estimate *best, const ap_estimate *candidate)
     return whole && candidate->layout.sharding > AP_SHARD_ZERO2 ? SHARDING_GAIN : 1 - 1e-9;
 }
 
+/* Of two layouts that do not fit the nearer miss is to be shown; within a twentieth they miss alike, and the faster one is. */
+#define ALIKE 0.95
+
+static bool misses_less(const ap_estimate *best, const ap_estimate *candidate)
+{
+    if (best->error || candidate->error)
+        return !candidate->error;
+    bool smaller = candidate->peak_bytes < ALIKE * best->peak_bytes, larger = candidate->peak_bytes > best->peak_bytes / ALIKE;
+    return smaller || (!larger && candidate->step_s < best->step_s);
+}
+
 /* 0 fits, 1 fits tightly, 2 does not fit. */
 static int hardship_of(const ap_estimate *estimate)
 {
@@ -50,7 +61,7 @@ static int hardship_of(const ap_estimate *estimate)
 }
 
 /* Faster wins among those that fit; what fits tightly counts only where nothing fits better, so that more memory is never
- * the worse; among those that do not fit, smaller wins (it is the nearest miss). Returns the candidate's hardship. */
+ * the worse; among those that do not fit, the nearest miss. Returns the candidate's hardship. */
 static int keep_better(layout_search *s, const ap_estimate *candidate)
 {
     int hardship = hardship_of(candidate);
@@ -62,7 +73,7 @@ static int keep_better(layout_search *s, const ap_estimate *candidate)
     else if (hardship < 2)
         better = candidate->step_s < s->best->step_s * hurdle(s->best, candidate);
     else
-        better = s->best->error ? !candidate->error : !candidate->error && candidate->peak_bytes < s->best->peak_bytes;
+        better = misses_less(s->best, candidate);
     s->have_any = true;
     if (better) {
         *s->best = *candidate;
