@@ -47,10 +47,9 @@ static bool is_personal(const ap_chip *chip)
 
 void ap_result_fill(const ap_search *search, const ap_plan *plan, const ap_price *price, int pricing, ap_result *ret)
 {
-    const ap_instance *instance = plan->hw.instance;
     ret->plan = plan;
     ret->hw = ret->hw.chip ? ret->hw : plan->hw;
-    instance = ret->hw.instance;
+    const ap_instance *instance = ret->hw.instance;
     ret->price = price;
     ret->pricing = pricing;
     ret->usd_per_h = ret->hw.usd_per_h;
