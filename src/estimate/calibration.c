@@ -290,7 +290,7 @@ ap_status ap_calibration_load(const char *const *paths, size_t count, ap_arena *
 
 /* -- use ------------------------------------------------------------------------------------------------------------- */
 
-static const ap_deviation *find_deviation(const ap_calib_by *by, const char *key)
+const ap_deviation *ap_calib_deviation_of(const ap_calib_by *by, const char *key)
 {
     size_t low = 0, high = by->values.count;
     while (low < high) {
@@ -306,7 +306,7 @@ static const ap_deviation *find_deviation(const ap_calib_by *by, const char *key
     return NULL;
 }
 
-static const char *key_of(const ap_calib_keys *keys, const char *level)
+const char *ap_calib_key(const ap_calib_keys *keys, const char *level)
 {
     for (size_t i = 0; i < keys->count; i++)
         if (strcmp(keys->levels[i], level) == 0)
@@ -343,8 +343,8 @@ static double effective(const ap_calib_const *constant, const ap_calib_keys *key
     double sum = 0;
     for (size_t i = 0; i < constant->by.count; i++) {
         const ap_calib_by *by = &constant->by.items[i];
-        const char *key = by->values.count ? key_of(keys, by->level) : NULL;
-        const ap_deviation *deviation = key ? find_deviation(by, key) : NULL;
+        const char *key = by->values.count ? ap_calib_key(keys, by->level) : NULL;
+        const ap_deviation *deviation = key ? ap_calib_deviation_of(by, key) : NULL;
         if (deviation)
             sum += deviation->value;
     }
@@ -373,15 +373,23 @@ void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, con
     }
 }
 
-double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key)
+const ap_calib_const *ap_calib_const_of(const ap_calib_engine *engine, const char *id)
 {
     for (size_t i = 0; i < engine->constants.count; i++)
-        for (size_t k = 0; ap_streq(engine->constants.items[i].id, id) && k < engine->constants.items[i].by.count; k++) {
-            const ap_calib_by *by = &engine->constants.items[i].by.items[k];
-            const ap_deviation *found = ap_streq(by->level, level) ? find_deviation(by, key) : NULL;
-            if (found)
-                return found->value;
-        }
+        if (strcmp(engine->constants.items[i].id, id) == 0)
+            return &engine->constants.items[i];
+    return NULL;
+}
+
+double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key)
+{
+    const ap_calib_const *constant = ap_calib_const_of(engine, id);
+    for (size_t i = 0; constant && i < constant->by.count; i++) {
+        const ap_calib_by *by = &constant->by.items[i];
+        const ap_deviation *found = ap_streq(by->level, level) ? ap_calib_deviation_of(by, key) : NULL;
+        if (found)
+            return found->value;
+    }
     return 0;
 }
 
@@ -394,7 +402,7 @@ bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const ch
             const ap_calib_by *by = &engine->constants.items[i].by.items[k];
             if (!ap_streq(by->level, level))
                 continue;
-            const ap_deviation *deviation = find_deviation(by, key);
+            const ap_deviation *deviation = ap_calib_deviation_of(by, key);
             if (deviation && deviation->rows > 0)
                 return true;
         }
@@ -423,14 +431,18 @@ static const ap_calib_cell *find_cell(const ap_calib_engine *engine, const char 
     return NULL;
 }
 
-void ap_calib_interval(const ap_calib_engine *engine, const char *const *cells, size_t count, double *ret_low,
-                       double *ret_high)
+const ap_calib_cell *ap_calib_cell_of(const ap_calib_engine *engine, const char *const *cells, size_t count)
 {
     const ap_calib_cell *cell = NULL;
     for (size_t i = 0; !cell && i < count; i++)
         cell = find_cell(engine, cells[i]);
-    if (!cell)
-        cell = find_cell(engine, "");
+    return cell ? cell : find_cell(engine, "");
+}
+
+void ap_calib_interval(const ap_calib_engine *engine, const char *const *cells, size_t count, double *ret_low,
+                       double *ret_high)
+{
+    const ap_calib_cell *cell = ap_calib_cell_of(engine, cells, count);
     /* Without any measurement the band is a factor of two either way. */
     *ret_low = cell ? cell->low : -AP_CALIB_WIDEST;
     *ret_high = cell ? cell->high : AP_CALIB_WIDEST;

@@ -107,13 +107,20 @@ typedef struct ap_calib_keys {
     size_t count;
 } ap_calib_keys;
 void ap_calib_resolve(const ap_calib_engine *engine, const char *const *ids, const ap_calib_keys *keys, double *ret_consts);
+/* This case's key of a level, or NULL (an empty key is none). */
+const char *ap_calib_key(const ap_calib_keys *keys, const char *level);
+/* A constant by its name, a deviation by its key (not NULL): NULL when there is none. */
+const ap_calib_const *ap_calib_const_of(const ap_calib_engine *engine, const char *id);
+const ap_deviation *ap_calib_deviation_of(const ap_calib_by *by, const char *key);
 /* Deviation of one key, 0 when there is none. */
 double ap_calib_deviation(const ap_calib_engine *engine, const char *id, const char *level, const char *key);
 /* Was this key of this level in the fit (has rows)? Basis of `calibrated`. */
 bool ap_calib_has_key(const ap_calib_engine *engine, const char *level, const char *key);
 /* Did this combination occur in the fit? Keys as in `known`. */
 bool ap_calib_knows(const ap_calib_engine *engine, const char *combination);
-/* Interval by the most specific cell present: tries each of `cells` in order. Always finds "" at the end. */
+/* The most specific cell present: tries each of `cells` in order, then "". NULL when nothing was ever measured. */
+const ap_calib_cell *ap_calib_cell_of(const ap_calib_engine *engine, const char *const *cells, size_t count);
+/* Its interval; AP_CALIB_WIDEST either way without a cell. */
 void ap_calib_interval(const ap_calib_engine *engine, const char *const *cells, size_t count, double *ret_low, double *ret_high);
 
 #endif

@@ -11,15 +11,6 @@
 
 /* -- preparing ------------------------------------------------------------------------------------------------------- */
 
-static const char *row_key(const ap_fit_row *row, const char *name)
-{
-    const ap_calib_keys *keys = &row->keys.keys;
-    for (size_t i = 0; i < keys->count; i++)
-        if (strcmp(keys->levels[i], name) == 0)
-            return keys->keys[i] && *keys->keys[i] ? keys->keys[i] : NULL;
-    return NULL;
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -30,7 +21,7 @@ static void collect_keys(const ap_fit *fit, ap_fit_level *into)
     const char **all = AP_NEW_ARRAY(fit->arena, const char *, fit->row_count + 1);
     size_t count = 0;
     for (size_t r = 0; r < fit->row_count; r++) {
-        const char *key = row_key(fit->rows[r], into->by->level);
+        const char *key = ap_calib_key(&fit->rows[r]->keys.keys, into->by->level);
         if (key)
             all[count++] = key;
     }
@@ -42,14 +33,6 @@ static void collect_keys(const ap_fit *fit, ap_fit_level *into)
             all[kept++] = all[i];
     into->keys = all;
     into->count = kept;
-}
-
-static const ap_calib_const *structure_const(const ap_calib_engine *engine, const char *id)
-{
-    for (size_t i = 0; i < engine->constants.count; i++)
-        if (strcmp(engine->constants.items[i].id, id) == 0)
-            return &engine->constants.items[i];
-    return NULL;
 }
 
 static double bound(int scale, double value, double fallback)
@@ -84,7 +67,7 @@ static void lay_out_unknowns(ap_fit *fit)
     size_t capacity = 0;
     for (size_t c = 0; c < fit->constant_count; c++) {
         ap_fit_const *k = &fit->constants[c];
-        k->from = structure_const(fit->structure, fit->ops->ids[c]);
+        k->from = ap_calib_const_of(fit->structure, fit->ops->ids[c]);
         k->level_count = k->from ? k->from->by.count : 0;
         k->levels = AP_NEW_ARRAY(fit->arena, ap_fit_level, k->level_count + 1);
         capacity++;
@@ -148,7 +131,7 @@ static void index_rows(ap_fit *fit)
             if (k->global >= 0)
                 list[count++] = (unsigned)k->global;
             for (size_t i = 0; i < k->level_count; i++) {
-                const char *key = row_key(row, k->levels[i].by->level);
+                const char *key = ap_calib_key(&row->keys.keys, k->levels[i].by->level);
                 int at = key ? key_unknown(&k->levels[i], key) : -1;
                 if (at >= 0)
                     list[count++] = (unsigned)at;
@@ -236,7 +219,7 @@ static double rule_deviation(const ap_fit_row *row, const ap_calib_const *from)
 {
     double sum = 0;
     for (size_t i = 0; i < from->by.count; i++) {
-        const char *key = from->by.items[i].sd > 0 ? NULL : row_key(row, from->by.items[i].level);
+        const char *key = from->by.items[i].sd > 0 ? NULL : ap_calib_key(&row->keys.keys, from->by.items[i].level);
         if (key)
             sum += known_deviation(&from->by.items[i], key);
     }
@@ -256,7 +239,7 @@ static ap_fit_row *prepare_row(const ap_fit *fit, ap_engine engine, const ap_mea
     double *fixed = AP_NEW_ARRAY(fit->arena, double, fit->constant_count + 1);
     row->fixed = fixed;
     for (size_t c = 0; c < fit->constant_count; c++) {
-        const ap_calib_const *from = structure_const(fit->structure, fit->ops->ids[c]);
+        const ap_calib_const *from = ap_calib_const_of(fit->structure, fit->ops->ids[c]);
         fixed[c] = from ? rule_deviation(row, from) : 0;
         row->context.consts[c] =
             from ? ap_scale_inverse(from->scale, ap_scale_link(from->scale, from->prior) + fixed[c]) : AP_UNKNOWN;

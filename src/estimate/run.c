@@ -75,13 +75,18 @@ double ap_run_batch_factor(double batch, double target_batch, double critical_ba
     return (1 + batch / critical_batch) / (1 + target_batch / critical_batch);
 }
 
+static double job_batch_factor(const ap_case *job)
+{
+    return ap_run_batch_factor(job->global_batch, job->target_batch, job->critical_batch);
+}
+
 /* Order: what the case says, what its data set and epochs give, the published recipe, the model's own defaults, one pass
  * over the data (fine-tuning: three). */
 double ap_case_work(const ap_case *job, ap_work *ret_known)
 {
     const ap_model *model = job->model;
     double seq = ap_or(job->seq_len, 0);
-    double for_batch = ap_run_batch_factor(job->global_batch, job->target_batch, job->critical_batch);
+    double for_batch = job_batch_factor(job);
     *ret_known = AP_WORK_GIVEN;
     if (job->samples_total > 0)
         return job->samples_total * for_batch;
@@ -137,7 +142,7 @@ static void generic_run(const ap_est_context *context, const ap_estimate *step, 
     const ap_case *job = &context->job;
     if (ap_known(job->tokens_total) && step->tokens_per_step > 0)
         ret->steps = job->tokens_total / step->tokens_per_step *
-                     ap_run_batch_factor(job->global_batch, job->target_batch, job->critical_batch);
+                     job_batch_factor(job);
     else if (step->samples_per_step > 0)
         ret->steps = ap_case_samples(job) / step->samples_per_step;
     if (!ap_known(ret->steps))
@@ -203,7 +208,7 @@ void ap_est_whole_run(const ap_est_context *context, const ap_estimate *step, do
         generic_run(context, step, ret);
     if (!ap_known(ret->hours_p50))
         return;
-    ret->batch_factor = ap_run_batch_factor(context->job.global_batch, context->job.target_batch, context->job.critical_batch);
+    ret->batch_factor = job_batch_factor(&context->job);
     if (!context->job.run_kind)
         add_delays(context, ret);
     int known = 1;
@@ -227,12 +232,11 @@ static void trace_constants(const ap_est_context *context, const double *k, ap_e
 {
     const ap_calib_engine *engine = ap_calibration_engine(context->calibration, "run");
     ap_calib_keys keys = run_keys(&context->job);
-    for (size_t i = 0; engine && run_ids[i]; i++)
-        for (size_t c = 0; c < engine->constants.count; c++)
-            if (ap_streq(engine->constants.items[c].id, run_ids[i])) {
-                size_t at = ap_trace_const_add(trace, "run", &engine->constants.items[c], &keys, k[i]);
-                trace->consts.items[at].on_hours = AP_UNKNOWN;
-            }
+    for (size_t i = 0; engine && run_ids[i]; i++) {
+        const ap_calib_const *from = ap_calib_const_of(engine, run_ids[i]);
+        if (from)
+            trace->consts.items[ap_trace_const_add(trace, "run", from, &keys, k[i])].on_hours = AP_UNKNOWN;
+    }
 }
 
 void ap_run_trace(const ap_est_context *context, const ap_estimate *step, const ap_run_estimate *run, ap_est_trace *trace)

@@ -37,22 +37,6 @@ void ap_trace_product_add(ap_est_trace *trace, ap_trace_product product)
     *AP_PUSH(trace->arena, trace->products.items, trace->products.count, trace->products.capacity) = product;
 }
 
-static const ap_deviation *deviation_of(const ap_calib_by *by, const char *key)
-{
-    for (size_t i = 0; key && i < by->values.count; i++)
-        if (ap_streq(by->values.items[i].key, key))
-            return &by->values.items[i];
-    return NULL;
-}
-
-static const char *key_at(const ap_calib_keys *keys, const char *level)
-{
-    for (size_t i = 0; i < keys->count; i++)
-        if (ap_streq(keys->levels[i], level))
-            return keys->keys[i];
-    return NULL;
-}
-
 size_t ap_trace_const_add(ap_est_trace *trace, const char *engine, const ap_calib_const *from,
                           const ap_calib_keys *keys, double value)
 {
@@ -60,8 +44,8 @@ size_t ap_trace_const_add(ap_est_trace *trace, const char *engine, const ap_cali
     *made = (ap_trace_const){.engine = engine, .from = from, .value = value};
     for (size_t i = 0; i < from->by.count; i++) {
         const ap_calib_by *by = &from->by.items[i];
-        const char *key = key_at(keys, by->level);
-        const ap_deviation *found = deviation_of(by, key);
+        const char *key = ap_calib_key(keys, by->level);
+        const ap_deviation *found = key ? ap_calib_deviation_of(by, key) : NULL;
         if (!found)
             continue;
         if (found->rows > 0)
@@ -129,14 +113,6 @@ static double nudged(const ap_calib_const *from, double value)
     return value != 0 ? value * (1 + NUDGE) : NUDGE;
 }
 
-static const ap_calib_const *constant_of(const ap_calib_engine *engine, const char *id)
-{
-    for (size_t i = 0; i < engine->constants.count; i++)
-        if (ap_streq(engine->constants.items[i].id, id))
-            return &engine->constants.items[i];
-    return NULL;
-}
-
 static void trace_constants(const ap_est_context *context, const ap_estimate *estimate, ap_est_trace *trace)
 {
     const ap_engine_ops *ops = ap_engine_ops_of(context->engine);
@@ -147,7 +123,7 @@ static void trace_constants(const ap_est_context *context, const ap_estimate *es
     outcome *before = AP_NEW(trace->arena, outcome), *after = AP_NEW(trace->arena, outcome);
     estimate_again(context, &estimate->layout, before);
     for (size_t i = 0; engine && ops->ids[i]; i++) {
-        const ap_calib_const *from = constant_of(engine, ops->ids[i]);
+        const ap_calib_const *from = ap_calib_const_of(engine, ops->ids[i]);
         if (!from)
             continue;
         *copy = *context;
@@ -189,11 +165,7 @@ static void trace_cells(const ap_est_context *context, ap_est_trace *trace)
         if (!engine)
             continue;
         ap_est_cells(context, (ap_quantity)q, known, cells);
-        const ap_calib_cell *found = NULL;
-        for (size_t i = 0; !found && i <= cells->count; i++)
-            for (size_t k = 0; !found && k < engine->intervals.count; k++)
-                if (ap_streq(engine->intervals.items[k].key, i < cells->count ? cells->names[i] : ""))
-                    found = &engine->intervals.items[k];
+        const ap_calib_cell *found = ap_calib_cell_of(engine, cells->names, cells->count);
         if (found)
             *cell = (ap_trace_cell){names[q], found->key, found->low, found->high, found->rows, found->sources};
     }

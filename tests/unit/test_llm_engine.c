@@ -1,31 +1,7 @@
 /* The transformer engine as a whole: a published step, promises about answers, absurd input. */
-#include "testing.h"
+#include "testing_data.h"
 
 #include "estimate/llm.h"
-
-
-typedef struct fixture {
-    ap_arena *arena;
-    ap_catalog *catalog;
-    const ap_calibration *calibration;
-} fixture;
-
-static int open_fixture(void **state)
-{
-    ap_arena *arena = ap_arena_new();
-    fixture *f = AP_NEW(arena, fixture);
-    f->arena = arena;
-    f->catalog = ap_catalog_builtin(arena);
-    f->calibration = ap_calibration_builtin(arena);
-    *state = f;
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    ap_arena_free(((fixture *)*state)->arena);
-    return 0;
-}
 
 static ap_case job_of(const fixture *f, const char *model, const char *chip, double chips)
 {

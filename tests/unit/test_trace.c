@@ -1,32 +1,9 @@
 /* Explanations of estimates: shapes by hand, sums that agree with the engine, constants that really move what they are
  * said to move. */
-#include "testing.h"
+#include "testing_data.h"
 
 #include "estimate/llm.h"
 #include "estimate/trace.h"
-
-typedef struct fixture {
-    ap_arena *arena;
-    ap_catalog *catalog;
-    const ap_calibration *calibration;
-} fixture;
-
-static int open_fixture(void **state)
-{
-    ap_arena *arena = ap_arena_new();
-    fixture *f = AP_NEW(arena, fixture);
-    f->arena = arena;
-    f->catalog = ap_catalog_builtin(arena);
-    f->calibration = ap_calibration_builtin(arena);
-    *state = f;
-    return 0;
-}
-
-static int close_fixture(void **state)
-{
-    ap_arena_free(((fixture *)*state)->arena);
-    return 0;
-}
 
 typedef struct explained {
     ap_est_context context;
